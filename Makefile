@@ -1,0 +1,49 @@
+# What a newcomer needs: `make demo`, then `make test`. `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long check format docs docs-check bench lock clean
+
+help:
+	@grep -E '^[a-z-]+:.*#' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
+
+$(READY): requirements/dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rowkey needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)  # judge three designs on real data that ships with rowkey
+	$(BIN)/python tools/demo.py
+
+test: $(READY) check  # everything CI runs: style, types, walls, docs, laws, the Java oracles
+	$(BIN)/pytest -m "not long"
+
+test-long: $(READY)  # the same laws with deeper loops
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest
+
+check: $(READY)  # style, types, import walls, stale docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/docs.py --check
+
+format: $(READY)  # let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(READY)  # write the generated reference anew
+	$(BIN)/python tools/docs.py
+
+bench: $(READY)  # measure, and write benchmarks/results/*.json
+	$(BIN)/python benchmarks/run.py
+
+lock: $(READY)  # resolve the dependencies anew
+	$(BIN)/python tools/lock.py
+
+clean:  # remove what make made
+	rm -rf .venv demo build dist .hypothesis .mypy_cache .ruff_cache

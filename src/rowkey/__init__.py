@@ -1,0 +1,1 @@
+"""HBase table design, turned into software: one design file is judged, run and moved."""

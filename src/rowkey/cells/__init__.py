@@ -1,0 +1,32 @@
+"""What HBase stores: the bytes of a cell, the attributes of a family, and what it refuses."""
+
+from rowkey.cells.families import ATTRIBUTES, Attribute, Family, bind_family, check_family
+from rowkey.cells.footprint import OVERHEAD, block_bytes, cell_bytes, vlong_bytes
+from rowkey.cells.limits import (
+    CELL_BYTES_MOST,
+    FAMILY_BYTES_MOST,
+    FOREVER_S,
+    READ_ROW_BYTES_MOST,
+    ROW_BYTES_MOST,
+)
+from rowkey.cells.names import check_family_name, check_table, longest_split
+
+__all__ = [
+    "ATTRIBUTES",
+    "CELL_BYTES_MOST",
+    "FAMILY_BYTES_MOST",
+    "FOREVER_S",
+    "OVERHEAD",
+    "READ_ROW_BYTES_MOST",
+    "ROW_BYTES_MOST",
+    "Attribute",
+    "Family",
+    "bind_family",
+    "block_bytes",
+    "cell_bytes",
+    "check_family",
+    "check_family_name",
+    "check_table",
+    "longest_split",
+    "vlong_bytes",
+]

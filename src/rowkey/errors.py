@@ -1,0 +1,154 @@
+"""What can go wrong, sorted by what the reader must do about it.
+
+```
+RowkeyError
+├── DeclarationError   change the design file (all its mistakes at once)
+├── RowError           change the row
+├── ReadError          ask another way
+├── SampleError        change the sample, or how it is described
+├── DesignRefused      the design cannot do what was asked of it
+└── Unsupported        something outside rowkey is missing or broken
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class RowkeyError(Exception):
+    """Everything rowkey raises on purpose; its text is meant for the reader, not for a log."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mistake:
+    """One thing wrong, in four pieces that print as one sentence.
+
+    Args:
+        path: where, as dotted names and indexes: `fields.host.max_bytes`.
+        what: what is wrong, with the value.
+        allowed: what is allowed there, or an empty string.
+        remedy: what to write instead, or an empty string.
+        line: line of the file, from 1; 0 if there is no file.
+
+    >>> print(Mistake("key[0].n", "70000 is out of range", "1..65536", "Use fewer buckets."))
+    key[0].n: 70000 is out of range; expected 1..65536. Use fewer buckets.
+    """
+
+    path: str
+    what: str
+    allowed: str = ""
+    remedy: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        """The sentence: `path: what; expected allowed. remedy`."""
+        text = f"{self.path}: {self.what}" if self.path else self.what
+        if self.allowed:
+            text += f"; expected {self.allowed}"
+        text = text.removesuffix(".") + "."
+        return f"{text} {self.remedy}" if self.remedy else text
+
+
+class DeclarationError(RowkeyError, ValueError):
+    """A design file, or a design written in Python, that cannot be bound.
+
+    Args:
+        mistakes: every mistake found, in the order of the file.
+        source: name of the file, printed before each line number.
+    """
+
+    def __init__(self, mistakes: Iterable[Mistake], source: str = "") -> None:
+        self.mistakes = tuple(mistakes)
+        self.source = source
+        super().__init__("\n".join(self._sentences()))
+
+    def _sentences(self) -> Iterator[str]:
+        for mistake in self.mistakes:
+            place = ":".join(filter(None, (self.source, str(mistake.line or ""))))
+            yield f"{place}: {mistake}" if place else str(mistake)
+
+
+class OneMistakeError(RowkeyError, ValueError):
+    """An error of one mistake; the base of those below."""
+
+    def __init__(self, path: str, what: str, allowed: str = "", remedy: str = "") -> None:
+        self.mistake = Mistake(path, what, allowed, remedy)
+        super().__init__(str(self.mistake))
+
+
+class RowError(OneMistakeError):
+    """A row, or the bytes of a key, that the design cannot encode or decode."""
+
+
+class ReadError(OneMistakeError):
+    """A read that cannot be answered as it was asked."""
+
+
+class SampleError(OneMistakeError):
+    """A sample that cannot be read as it was described."""
+
+
+class DesignRefused(OneMistakeError):
+    """A design that cannot do what was asked of it; what it lacks is in the text."""
+
+
+class Unsupported(OneMistakeError):
+    """Something rowkey needs from outside is missing or broken."""
+
+
+class Refused(OneMistakeError):
+    """A kind's answer to arguments it cannot take; the binder adds where they stand."""
+
+
+@dataclass(slots=True)
+class Mistakes:
+    """Collects what is wrong with one input, so that all of it is reported at once.
+
+    >>> found = Mistakes()
+    >>> found.add("key", "names the unknown field 'hots'", "host", "Did you mean host?")
+    >>> found.raise_any()
+    Traceback (most recent call last):
+    rowkey.errors.DeclarationError: key: names the unknown field 'hots'; expected host. Did you...
+    """
+
+    found: list[Mistake] = field(default_factory=list)
+
+    def add(self, path: str, what: str, allowed: str = "", remedy: str = "") -> None:
+        """Note one mistake."""
+        self.found.append(Mistake(path, what, allowed, remedy))
+
+    def refused(self, path: str, refusal: Refused) -> None:
+        """Note what a kind refused, below the path where its arguments stand."""
+        mistake = refusal.mistake
+        below = f"{path}.{mistake.path}" if mistake.path else path
+        self.add(below, mistake.what, mistake.allowed, mistake.remedy)
+
+    def raise_any(self) -> None:
+        """Raise if anything was noted.
+
+        Raises:
+            DeclarationError: with every mistake noted so far.
+        """
+        if self.found:
+            raise DeclarationError(self.found)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A remedy naming the nearest known word; empty if none is near.
+
+    Cost: bounded, whatever a hostile file holds: 64 characters against 1,000 words.
+
+    >>> did_you_mean("tiemstamp_ms", ["text", "timestamp_ms"])
+    'Did you mean timestamp_ms?'
+    """
+    from difflib import get_close_matches
+
+    candidates = [name for name in islice(known, 1_000) if len(name) <= 64]
+    near = get_close_matches(word[:64], candidates, n=1, cutoff=0.6)
+    return f"Did you mean {near[0]}?" if near else ""

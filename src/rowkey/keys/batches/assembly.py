@@ -1,0 +1,129 @@
+"""Whole keys for many rows: parts side by side, and keys taken apart again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rowkey.errors import RowError
+from rowkey.keys.batches.pieces import Buffer, Fixed, Ints, Pieces, Spans, packed_dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rowkey.keys.batches.columns import Columns
+    from rowkey.keys.contract import Part
+    from rowkey.keys.key import Key
+
+BLOCK = 32_768
+"""Rows encoded at a time, so that what one part writes is still in cache for the next."""
+
+MOST_BYTES = (1 << 31) - 1
+"""Bytes that 32-bit offsets of an Arrow binary array can reach."""
+
+
+def keys_of(key: Key, columns: Columns) -> pa.Array:
+    """The row keys of all rows as an Arrow binary array."""
+    width = key.body.framing.width
+    if width is not None:
+        return _fixed_keys(key, columns, width)
+    blocks = [
+        _packed(key.body.batch(columns.slice(start, start + BLOCK)))
+        for start in range(0, len(columns), BLOCK)
+    ]
+    data = np.concatenate([block.data for block in blocks]) if blocks else np.empty(0, np.uint8)
+    lengths = np.concatenate([block.inner for block in blocks]) if blocks else np.empty(0, np.int64)
+    _check_lengths(lengths)
+    return binary_array(data, lengths)
+
+
+def _packed(pieces: Pieces) -> Spans:
+    """The pieces one after the other, without gaps."""
+    spans = pieces.spans()
+    is_packed = int(spans.inner.sum()) == len(spans.data) and (
+        not len(spans) or int(spans.starts[0]) == 0
+    )
+    return spans if is_packed else spans.packed()
+
+
+def _fixed_keys(key: Key, columns: Columns, width: int) -> pa.Array:
+    """Keys of one width: each part writes its columns of one table, block by block."""
+    count = len(columns)
+    out = np.empty(count, f"V{width}")
+    for start in range(0, count, BLOCK):
+        pieces = key.body.part_pieces(columns.slice(start, start + BLOCK))
+        write_side_by_side(pieces, out[start : start + BLOCK])
+    if count and width > 32_767:
+        raise RowError("key", f"{width:,} bytes are too long", "at most 32,767 bytes")
+    data = out.view(np.uint8)
+    if len(data) > MOST_BYTES:
+        return _array(pa.large_binary(), np.arange(count + 1, dtype=np.int64) * width, data)
+    return _array(pa.binary(), np.arange(0, (count + 1) * width, width, dtype=np.int32), data)
+
+
+def write_side_by_side(pieces: Sequence[Pieces], out: np.ndarray[tuple[int], Any]) -> None:
+    """Write pieces of fixed width into the rows of a table."""
+    fixed = [piece if isinstance(piece, Fixed) else _regular(piece) for piece in pieces]
+    table = out.view(packed_dtype([piece.items.dtype for piece in fixed]))
+    for name, piece in zip(table.dtype.names or (), fixed, strict=True):
+        table[name] = piece.items
+
+
+def _regular(pieces: Pieces) -> Fixed:
+    """Strings that happen to be of one width, as an array."""
+    spans = pieces.spans()
+    return spans.gathered(int(spans.inner[0]) if len(spans) else 1)
+
+
+def _check_lengths(lengths: Ints) -> None:
+    if not len(lengths):
+        return
+    if int(lengths.min()) == 0:
+        row = int(lengths.argmin())
+        raise RowError(
+            "key", f"every part of row {row} is left out, so the key is empty", "1 byte or more"
+        )
+    if int(lengths.max()) > 32_767:
+        row = int(lengths.argmax())
+        what = f"the key of row {row} has {int(lengths[row]):,} bytes"
+        raise RowError("key", what, "at most 32,767 bytes")
+
+
+def binary_array(data: Buffer, lengths: Ints) -> pa.Array:
+    """An Arrow array of strings that stand one after the other."""
+    large = len(data) > MOST_BYTES
+    offsets = np.zeros(len(lengths) + 1, np.int64 if large else np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    return _array(pa.large_binary() if large else pa.binary(), offsets, data)
+
+
+def _array(kind: pa.DataType, offsets: Ints, data: Buffer) -> pa.Array:
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
+
+
+def rows_of(key: Key, keys: pa.Array) -> pa.RecordBatch:
+    """The fields that many keys hold, as Arrow columns."""
+    rows = [key.decode(piece) for piece in keys.to_pylist()]
+    names = [name for name in key.fields if rows and name in rows[0]]
+    arrays = [_column(key, name, [row[name] for row in rows]) for name in names]
+    return pa.RecordBatch.from_arrays(arrays, names=names)
+
+
+def _column(key: Key, name: str, values: list[Any]) -> pa.Array:
+    kind = key.fields[name].type.arrow()
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    return pa.array(values, kind)
+
+
+def parts_up_to(key: Key, depth: int) -> tuple[Part, ...]:
+    """The leading parts whose bytes are sure to fill `depth` bytes of every key."""
+    least = 0
+    for index, part in enumerate(key.parts):
+        least += part.framing.least
+        if least >= depth and index + 1 <= len(key.parts) - key.body.omittable:
+            return key.parts[: index + 1]
+    return key.parts

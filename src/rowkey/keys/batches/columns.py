@@ -1,0 +1,225 @@
+"""The values of many rows, column by column, ready to be encoded.
+
+A column of few different values, or one with nulls, is kept as codes into its values: everything
+that one field decides is then computed once per value, and gathered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rowkey.errors import RowError
+from rowkey.keys.batches.pieces import Ints, Pieces, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.keys.contract import Part, Row
+    from rowkey.keys.parts.field import Field
+
+PROBE = 2_048
+"""Values looked at before a text column is coded; coding one that never repeats would cost more
+than it saves (150 ns a value against 15)."""
+
+
+@dataclass(slots=True)
+class Column:
+    """One field's values.
+
+    Args:
+        declared: the field.
+        values: the values as the type holds them (`FieldType.physical`): one per row, or one per
+            code.
+        codes: for each row the index of its value, -1 for null; None if every row has its own.
+        made: pieces computed from `values`, by the parts that made them.
+    """
+
+    declared: Field
+    values: Any
+    codes: Ints | None = None
+    made: dict[tuple[int, ...], Pieces] = field(default_factory=dict)
+
+    def slice(self, start: int, stop: int) -> Column:
+        """The rows from `start` up to `stop`."""
+        if self.codes is not None:
+            return Column(self.declared, self.values, self.codes[start:stop], self.made)
+        return Column(self.declared, self.values[start:stop])
+
+    def take(self, rows: Ints) -> Column:
+        """The given rows, in their order."""
+        if self.codes is not None:
+            return Column(self.declared, self.values, self.codes.take(rows), self.made)
+        return Column(self.declared, self.declared.type.taken(self.values, rows))
+
+    def distinct(self) -> Columns:
+        """The values alone, each as a row of its own."""
+        return Columns({self.declared.name: Column(self.declared, self.values)}, len(self.values))
+
+
+class Columns:
+    """Some fields of `count` rows."""
+
+    def __init__(
+        self, columns: Mapping[str, Column], count: int, salts: Ints | None = None
+    ) -> None:
+        self.columns = dict(columns)
+        self.count = count
+        self.salts = salts
+
+    def __len__(self) -> int:
+        return self.count
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch, fields: Sequence[Field]) -> Columns:
+        """The given fields of a batch.
+
+        Raises:
+            RowError: the batch lacks a column, or a value cannot be what its field declares.
+        """
+        columns = {}
+        for declared in fields:
+            index = batch.schema.get_field_index(declared.name)
+            if index < 0:
+                raise RowError(
+                    declared.name, "the batch has no such column", str(batch.schema.names)
+                )
+            columns[declared.name] = column_of(declared, batch.column(index))
+        return cls(columns, batch.num_rows)
+
+    def slice(self, start: int, stop: int) -> Columns:
+        """The rows from `start` up to `stop`."""
+        stop = min(stop, self.count)
+        sliced = {name: column.slice(start, stop) for name, column in self.columns.items()}
+        salts = None if self.salts is None else self.salts[start:stop]
+        return Columns(sliced, stop - start, salts)
+
+    def take(self, rows: Ints) -> Columns:
+        """The given rows, in their order."""
+        taken = {name: column.take(rows) for name, column in self.columns.items()}
+        return Columns(taken, len(rows), None if self.salts is None else self.salts.take(rows))
+
+    def values(self, name: str) -> Any:
+        """The values of a field, one per row, as its type holds them.
+
+        Raises:
+            RowError: a value is null.
+        """
+        column = self.columns[name]
+        if column.codes is None:
+            return column.values
+        self._refuse_nulls(column)
+        return column.declared.type.taken(column.values, column.codes)
+
+    def chance(self, n: int) -> Ints:
+        """The random salts of the rows, each below n.
+
+        Raises:
+            RowError: salts were given that are not.
+        """
+        assert self.salts is not None, "a salted key draws its salts first"
+        for extreme in (self.salts.min(), self.salts.max()) if self.count else ():
+            if not 0 <= int(extreme) < n:
+                raise RowError("salt", f"{extreme} is no salt", f"0..{n - 1}")
+        return self.salts
+
+    def nulls(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+        """Where a field is null; None if it never is."""
+        codes = self.columns[name].codes
+        missing = codes < 0 if codes is not None else None
+        return missing if missing is not None and missing.any() else None
+
+    def once(self, *parts: Part) -> Pieces:
+        """The joined pieces of parts of one field, computed once per different value."""
+        column = self.columns[parts[0].fields[0]]
+        if column.codes is None:
+            return joined([part.batch(self) for part in parts])
+        key = tuple(map(id, parts))
+        if key not in column.made:
+            distinct = column.distinct()
+            column.made[key] = joined([part.batch(distinct) for part in parts])
+        self._refuse_nulls(column)
+        return column.made[key].take(column.codes)
+
+    def is_coded(self, name: str) -> bool:
+        """Whether a field's values are kept as codes."""
+        return self.columns[name].codes is not None
+
+    def rows(self, names: Sequence[str]) -> Iterator[Row]:
+        """The rows as mappings of Python values."""
+        lists = [self._listed(name) for name in names]
+        for values in zip(*lists, strict=True) if lists else ((),) * self.count:
+            yield dict(zip(names, values, strict=True))
+
+    def _listed(self, name: str) -> list[Any]:
+        column = self.columns[name]
+        values = column.declared.type.listed(column.values)
+        if column.codes is None:
+            return values
+        values.append(None)
+        return [values[code] for code in column.codes.tolist()]
+
+    def _refuse_nulls(self, column: Column) -> None:
+        assert column.codes is not None
+        if len(column.codes) and int(column.codes.min()) < 0:
+            row = int(np.argmin(column.codes))
+            raise RowError(
+                column.declared.name,
+                f"row {row} has no value",
+                remedy="Declare the field nullable, or leave the row out.",
+            )
+
+
+def column_of(declared: Field, array: pa.Array) -> Column:
+    """A field's column from an Arrow array of any type its values can come in.
+
+    Raises:
+        RowError: a value cannot be what the field declares.
+    """
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if _is_text(array.type) and _repeats(array):
+        array = array.dictionary_encode()
+    if isinstance(array.type, pa.DictionaryType):
+        return _coded(declared, array)
+    if array.null_count:
+        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        codes = np.where(valid, np.cumsum(valid) - 1, -1)
+        return Column(declared, declared.physical(array.drop_null()), codes)
+    return Column(declared, declared.physical(array))
+
+
+def _coded(declared: Field, array: pa.DictionaryArray) -> Column:
+    indices, dictionary = array.indices, array.dictionary
+    codes = indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    if dictionary.null_count:
+        valid = dictionary.is_valid().to_numpy(zero_copy_only=False)
+        renumbered = np.append(np.where(valid, np.cumsum(valid) - 1, -1), -1)
+        codes, dictionary = renumbered.take(codes), dictionary.drop_null()
+    return Column(declared, declared.physical(dictionary), codes)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(
+        (
+            pa.types.is_string(kind),
+            pa.types.is_large_string(kind),
+            pa.types.is_binary(kind),
+            pa.types.is_large_binary(kind),
+        )
+    )
+
+
+def _repeats(array: pa.Array) -> bool:
+    """Whether a text column holds few values, judged by how often a spread sample repeats itself.
+
+    Among m draws of D equally likely values about m²/2D repeat an earlier one.
+    """
+    if len(array) < PROBE:
+        return False
+    probe = array.take(pa.array(np.linspace(0, len(array) - 1, PROBE).astype(np.int64)))
+    repeats = PROBE - len(probe.unique())
+    return repeats * len(array) > 8 * PROBE * PROBE // 2

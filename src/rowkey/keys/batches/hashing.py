@@ -1,0 +1,208 @@
+"""The hashes a bucket may use, for many rows at once."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rowkey.keys.batches.pieces import Fixed, Ints, Pieces, Spans
+from rowkey.keys.hashing import reducer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Words = np.ndarray[tuple[int], np.dtype[Any]]
+
+LONGEST = 64
+"""Longer strings are hashed one by one: a step per word over all rows would cost more."""
+
+
+def numbers(name: str, pieces: Pieces, n: int) -> Ints:
+    """For each row the number below `n` that `hashing.reducer` gives for its bytes.
+
+    Cost: murmur3 about 4 ns for each word of 4 bytes; md5 400 ns, it has no other way.
+    """
+    if name == "md5":
+        reduce = reducer(name, n)
+        return np.fromiter(map(reduce, pieces.tolist()), np.int64, len(pieces))
+    if isinstance(pieces, Fixed):
+        return _reduced(name, _FIXED[name](pieces, n), n)
+    return _of_strings(name, pieces.spans() if name != "murmur3" else pieces, n)
+
+
+def _of_strings(name: str, pieces: Pieces, n: int) -> Ints:
+    """Short strings together, long ones one by one."""
+    lengths = pieces.lengths
+    assert isinstance(pieces, Spans)
+    if not len(pieces) or int(lengths.max()) <= LONGEST:
+        return _reduced(name, _STRINGS[name](pieces, n), n)
+    out = np.empty(len(pieces), np.int64)
+    short, long = np.flatnonzero(lengths <= LONGEST), np.flatnonzero(lengths > LONGEST)
+    if len(short):
+        out[short] = _of_strings(name, pieces.take(short), n)
+    reduce = reducer(name, n)
+    out[long] = np.fromiter(map(reduce, pieces.take(long).tolist()), np.int64, len(long))
+    return out
+
+
+def _reduced(name: str, hashes: Words, n: int) -> Ints:
+    if name == "java31":
+        signed = hashes.view(np.int32).astype(np.int64)
+        return np.abs(signed) % n
+    kind = hashes.dtype.type
+    reduced: Ints = hashes & kind(n - 1) if n & (n - 1) == 0 else hashes % kind(n)
+    return reduced
+
+
+def murmur3(pieces: Pieces) -> Words:
+    """murmur3 x86 of 32 bits, seed 0, of each row's bytes.
+
+    Source: MurmurHash3_x86_32, as in hbase-common's `util.MurmurHash3`.
+    """
+    return _murmur3_fixed(pieces) if isinstance(pieces, Fixed) else _murmur3_strings(pieces.spans())
+
+
+def _murmur3_fixed(pieces: Fixed, _: int = 0) -> Words:
+    count, width = len(pieces), pieces.width
+    whole, tail = divmod(width, 4)
+    if tail:
+        padded = np.zeros((count, 4 * whole + 4), np.uint8)
+        padded[:, :width] = pieces.matrix()
+        words = padded.view("<u4")
+    else:
+        words = pieces.matrix().view("<u4")
+    hashes, spare = np.zeros(count, np.uint32), np.empty(count, np.uint32)
+    for index in range(whole):
+        _murmur3_mix(hashes, words[:, index], spare)
+    if tail:
+        hashes ^= _murmur3_scramble(words[:, whole], spare)
+    return _murmur3_finish(hashes, np.uint32(width), spare)
+
+
+def _murmur3_strings(pieces: Spans, _: int = 0) -> Words:
+    """The same over strings of different lengths; an end of 00 needs no copy."""
+    if pieces.end.strip(b"\0"):
+        pieces = pieces.packed()
+    lengths = pieces.lengths
+    hashes, spare = np.zeros(len(pieces), np.uint32), np.empty(len(pieces), np.uint32)
+    data = np.concatenate([pieces.data, np.zeros(8, np.uint8)])
+    words = np.ndarray(len(data) - 3, "<u4", data, strides=(1,))
+    least, most = int(lengths.min(initial=0)), int(lengths.max(initial=0))
+    for start in range(0, most, 4):
+        word = _word(words, pieces, start, len(data) - 4)
+        if start + 4 <= least:
+            _murmur3_mix(hashes, word, spare)
+            continue
+        mixed, tails = hashes.copy(), (lengths - start > 0) & (lengths - start < 4)
+        _murmur3_mix(mixed, word, spare)
+        np.copyto(hashes, mixed, where=lengths - start >= 4)
+        np.copyto(hashes, hashes ^ _murmur3_scramble(word, spare), where=tails)
+    return _murmur3_finish(hashes, lengths.astype(np.uint32), spare)
+
+
+def _word(words: Words, pieces: Spans, start: int, last: int) -> Words:
+    """Four bytes of each string from `start` on, 00 where the string has ended."""
+    at = np.minimum(pieces.starts + start, last)
+    word: Words = words[at]
+    missing = np.clip(start + 4 - pieces.inner, 0, 4)
+    if missing.any():
+        word &= _MASKS.take(missing)
+    return word
+
+
+_MASKS = np.array([0xFFFFFFFF, 0xFFFFFF, 0xFFFF, 0xFF, 0], np.uint32)
+
+
+def _murmur3_scramble(word: Words, spare: Words) -> Words:
+    word = word * np.uint32(0xCC9E2D51)
+    _rotate(word, 15, spare)
+    word *= np.uint32(0x1B873593)
+    return word
+
+
+def _murmur3_mix(hashes: Words, word: Words, spare: Words) -> None:
+    hashes ^= _murmur3_scramble(word, spare)
+    _rotate(hashes, 13, spare)
+    hashes *= np.uint32(5)
+    hashes += np.uint32(0xE6546B64)
+
+
+def _murmur3_finish(hashes: Words, lengths: Any, spare: Words) -> Words:
+    hashes ^= lengths
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        np.right_shift(hashes, shift, out=spare)
+        hashes ^= spare
+        hashes *= np.uint32(factor)
+    return hashes
+
+
+def _rotate(words: Words, bits: int, spare: Words) -> None:
+    np.left_shift(words, bits, out=spare)
+    np.right_shift(words, 32 - bits, out=words)
+    np.bitwise_or(words, spare, out=words)
+
+
+def _folded(step: Callable[[Words, Words], Words], start: Words, pieces: Pieces) -> Words:
+    """A hash that goes byte by byte: `step(state, byte)` for every byte of each row."""
+    state = start
+    if isinstance(pieces, Fixed):
+        matrix = pieces.matrix()
+        for index in range(pieces.width):
+            state = step(state, matrix[:, index])
+        return state
+    spans = pieces.spans()
+    if not len(spans.data):
+        return state
+    for index in range(int(spans.inner.max(initial=0))):
+        byte = spans.data.take(np.minimum(spans.starts + index, len(spans.data) - 1))
+        state = np.where(spans.inner > index, step(state, byte), state)
+    return state
+
+
+def _crc32(pieces: Pieces, _: int = 0) -> Words:
+    def step(state: Words, byte: Words) -> Words:
+        return _CRC_TABLE.take((state ^ byte) & np.uint32(255)) ^ (state >> np.uint32(8))
+
+    return ~_folded(step, np.full(len(pieces), 0xFFFFFFFF, np.uint32), pieces)
+
+
+def _crc_entry(byte: int) -> int:
+    """The table's entry follows from the checksum of that single byte."""
+    return zlib.crc32(bytes([byte ^ 0xFF])) ^ 0xFFFFFFFF ^ 0x00FFFFFF
+
+
+_CRC_TABLE = np.array([_crc_entry(byte) for byte in range(256)], np.uint32)
+
+
+def _java31(pieces: Pieces, _: int = 0) -> Words:
+    def step(state: Words, byte: Words) -> Words:
+        return state * np.uint32(31) + byte.astype(np.int8).astype(np.uint32)
+
+    return _folded(step, np.ones(len(pieces), np.uint32), pieces)
+
+
+def _big_endian(pieces: Pieces, n: int) -> Words:
+    """The bytes as one number, reduced at every byte so that it fits."""
+    if isinstance(pieces, Fixed) and pieces.width in (1, 2, 4, 8):
+        return pieces.items.view(f">u{pieces.width}").astype(np.uint64)
+
+    def step(state: Words, byte: Words) -> Words:
+        return (state * np.uint64(256) + byte) % np.uint64(n)
+
+    return _folded(step, np.zeros(len(pieces), np.uint64), pieces)
+
+
+_FIXED: dict[str, Callable[[Fixed, int], Words]] = {
+    "murmur3": _murmur3_fixed,
+    "crc32": _crc32,
+    "java31": _java31,
+    "be": _big_endian,
+}
+_STRINGS: dict[str, Callable[[Spans, int], Words]] = {
+    "murmur3": _murmur3_strings,
+    "crc32": _crc32,
+    "java31": _java31,
+    "be": _big_endian,
+}

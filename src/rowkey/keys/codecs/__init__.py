@@ -1,0 +1,1 @@
+"""How held values of a field become bytes, and back."""

@@ -1,0 +1,133 @@
+"""What every encoding of a field answers.
+
+A codec knows no field and no row: it turns one *held* value (see `FieldType.hold`) into bytes and
+back, alone or in an array.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import Refused
+from rowkey.keys.traits import ALL_BYTES, NOTHING, Alphabet, Framing, Order, Residue, complement
+
+if TYPE_CHECKING:
+    from rowkey.keys.batches.pieces import Pieces
+
+Packer = Callable[[Any], bytes]
+
+
+class Codec(ABC):
+    """One encoding; `order` compares bytes with held values."""
+
+    framing: Framing
+    order: Order = Order.STRICT
+    alphabet: Alphabet = ALL_BYTES
+    residue: Residue = NOTHING
+    cardinality: int | None = None
+    per: int = 1
+    """Neighbouring numbers that share their bytes."""
+
+    @abstractmethod
+    def pack(self, held: Any) -> bytes:
+        """The bytes of a held value.
+
+        Raises:
+            Refused: the encoding has no room for it.
+        """
+
+    @abstractmethod
+    def unpack(self, piece: bytes) -> Any:
+        """The held value of the bytes.
+
+        Raises:
+            Refused: no value has these bytes.
+        """
+
+    def packer(self, hold: Callable[[Any], Any], *, plain: bool = False) -> Packer:
+        """`pack(hold(value))`, compiled for many values.
+
+        Args:
+            hold: gives the held value, or refuses.
+            plain: whether whole numbers in range are held as they are, so that `hold` need not be
+                asked.
+        """
+        pack = self.pack
+        return lambda value: pack(hold(value))
+
+    def measure(self, data: bytes, at: int) -> int:
+        """Where the encoding that begins at `at` ends.
+
+        Raises:
+            Refused: the bytes end before it does.
+        """
+        width = self.framing.width
+        end = len(data) if width is None else at + width
+        if end > len(data):
+            raise Refused("", f"ends after {len(data) - at} bytes", str(self.framing))
+        return end
+
+    def beginning(self, prefix: Any) -> bytes | None:
+        """What the bytes of every value that starts with a held prefix begin with, if anything."""
+        return None
+
+    def pack_batch(self, held: Any) -> Pieces:
+        """The bytes of an array of held values."""
+        from rowkey.keys.batches.pieces import Spans
+
+        return Spans.of([self.pack(value) for value in held])
+
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        """The held values of many pieces."""
+        return [self.unpack(piece) for piece in pieces.tolist()]
+
+    def descending(self) -> Codec:
+        """The encoding whose bytes sort the other way round."""
+        return Complemented(self)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
+        return f"{type(self).__name__}({shown})"
+
+
+class Complemented(Codec):
+    """Every bit of another encoding inverted, its end included."""
+
+    def __init__(self, base: Codec) -> None:
+        self.base = base
+        self.framing = base.framing
+        self.order = base.order.reversed() if base.framing.closed else Order.NONE
+        self.alphabet = base.alphabet.complement()
+        self.residue = base.residue
+        self.cardinality = base.cardinality
+        self.per = base.per
+
+    def pack(self, held: Any) -> bytes:
+        return complement(self.base.pack(held))
+
+    def unpack(self, piece: bytes) -> Any:
+        return self.base.unpack(complement(piece))
+
+    def packer(self, hold: Callable[[Any], Any], *, plain: bool = False) -> Packer:
+        packed = self.base.packer(hold, plain=plain)
+        return lambda value: complement(packed(value))
+
+    def measure(self, data: bytes, at: int) -> int:
+        if self.framing.width is not None or not self.framing.closed:
+            return super().measure(data, at)
+        return at + self.base.measure(complement(data[at:]), 0)
+
+    def beginning(self, prefix: Any) -> bytes | None:
+        base = self.base.beginning(prefix)
+        return None if base is None else complement(base)
+
+    def pack_batch(self, held: Any) -> Pieces:
+        return self.base.pack_batch(held).complement()
+
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        return self.base.unpack_batch(pieces.complement())
+
+    def descending(self) -> Codec:
+        return self.base

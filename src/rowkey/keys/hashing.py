@@ -1,0 +1,55 @@
+"""The hashes a bucket may use, one row at a time; `batches.hashing` gives the same for many.
+
+Each turns the bytes of the hashed parts into one number of 0 .. n-1.
+"""
+
+from __future__ import annotations
+
+import zlib
+from hashlib import md5
+from typing import TYPE_CHECKING
+
+import mmh3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HASHES = ("murmur3", "crc32", "md5", "be", "java31")
+
+
+def reducer(name: str, n: int) -> Callable[[bytes], int]:
+    """The function from bytes to a number below n.
+
+    Args:
+        name: one of `HASHES`.
+        n: how many numbers there are.
+
+    Source: murmur3 is HBase's `util.MurmurHash3` (x86, 32 bits, seed 0), crc32 is zlib's, java31 is
+    `Bytes.hashCode` reduced as Phoenix's `SaltingUtil` does: the sign is dropped after dividing.
+
+    >>> [reducer(name, 16)(b"web-1") for name in HASHES]
+    [11, 9, 15, 1, 13]
+    """
+    if name == "murmur3":
+        murmur3 = mmh3.hash
+        return lambda data: murmur3(data, 0, False) % n
+    if name == "crc32":
+        return lambda data: zlib.crc32(data) % n
+    if name == "md5":
+        return lambda data: int.from_bytes(md5(data, usedforsecurity=False).digest()[:4], "big") % n
+    if name == "be":
+        return lambda data: int.from_bytes(data, "big") % n
+    assert name == "java31", name
+    return lambda data: abs(java31(data)) % n
+
+
+def java31(data: bytes) -> int:
+    """Java's hash of a byte array: a signed number of 32 bits.
+
+    >>> java31(b""), java31(bytes.fromhex("9600f60013fe"))
+    (1, -2147483648)
+    """
+    value = 1
+    for byte in data:
+        value = (31 * value + (byte - 256 if byte > 127 else byte)) & 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value

@@ -1,0 +1,316 @@
+"""A declared field, and a field as a part of a key."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import Refused, RowError
+from rowkey.keys.contract import Part, Row, Writer, pinned_values
+from rowkey.keys.traits import Change, Framing, Images, Residue
+from rowkey.schema import Bounds, Equal, FieldRef, FieldWords, Range, StartsWith, Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.keys.batches.columns import Columns
+    from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.keys.codecs.codec import Codec
+    from rowkey.keys.types.field_type import FieldType
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A declared field, its type bound.
+
+    Args:
+        name: its name.
+        type: its type.
+        words: what was declared of it.
+        nullable: whether a row may lack it.
+        heavy: values that a bounded bucket spreads, as the type holds them.
+    """
+
+    name: str
+    type: FieldType
+    words: FieldWords
+    nullable: bool = False
+    heavy: tuple[Any, ...] = ()
+
+    def hold(self, value: Value) -> Any:
+        """The held form of a value.
+
+        Raises:
+            RowError: the field has no such value.
+        """
+        try:
+            return self.type.hold(value)
+        except Refused as refusal:
+            raise self.refused(refusal) from None
+
+    def normal(self, value: Value) -> Value:
+        """The value as reading it back gives it.
+
+        Raises:
+            RowError: the field has no such value.
+        """
+        return self.type.release(self.hold(value))
+
+    def parse(self, text: str) -> Value:
+        """The value written as text.
+
+        Raises:
+            RowError: the text is no value of the field.
+        """
+        try:
+            return self.type.parse(text)
+        except Refused as refusal:
+            raise self.refused(refusal) from None
+
+    def physical(self, array: pa.Array) -> Any:
+        """The held forms of an Arrow array without nulls.
+
+        Raises:
+            RowError: a value is not one of the field's.
+        """
+        try:
+            return self.type.physical(array)
+        except Refused as refusal:
+            raise self.refused(refusal) from None
+
+    def refused(self, refusal: Refused) -> RowError:
+        """The refusal as an error that names the field."""
+        mistake = refusal.mistake
+        return RowError(self.name, mistake.what, mistake.allowed, mistake.remedy)
+
+
+class FieldPart(Part):
+    """One field in one encoding."""
+
+    name = "field"
+
+    def __init__(self, field: Field, codec: Codec, encoding: FieldRef) -> None:
+        self.field = field
+        self.codec = codec
+        self.reference = encoding
+        self.fields = (field.name,)
+        self.order = codec.order
+        self.alphabet = codec.alphabet
+        self.cardinality = codec.cardinality
+        tick = field.type.tick
+        self.resolution = None if tick is None else tick * codec.per
+
+    @property
+    def framing(self) -> Framing:
+        return self.codec.framing
+
+    def encode(self, row: Row) -> bytes:
+        try:
+            return self.codec.pack(self.field.type.hold(row[self.field.name]))
+        except Refused as refusal:
+            raise self.field.refused(refusal) from None
+
+    def writer(self) -> Writer:
+        name = self.field.name
+        pack = self.codec.packer(self.field.hold, plain=self.field.type.plain)
+
+        def write(row: Row) -> bytes:
+            try:
+                return pack(row[name])
+            except Refused as refusal:
+                raise self.field.refused(refusal) from None
+
+        return write
+
+    def residue(self, name: str) -> Residue:
+        return self.codec.residue if name == self.field.name else super().residue(name)
+
+    def images(self, bounds: Bounds) -> Images:
+        match bounds.get(self.field.name):
+            case None:
+                return self._every()
+            case Equal(None):
+                return Images.nowhere()
+            case Range() as asked:
+                return self._between(asked)
+            case StartsWith(prefix):
+                return self._starting(prefix)
+            case _:
+                values = pinned_values(bounds, self.field.name) or ()
+                kept = [value for value in values if value is not None]
+                return Images.listed(
+                    (self.encode({self.field.name: value}) for value in kept),
+                    exact=self.codec.residue.nothing,
+                )
+
+    def _every(self) -> Images:
+        """All values, where the declaration lists them."""
+        listed = self.field.type.listed_values
+        if listed is None:
+            return Images.anything(exact=True)
+        return Images.listed((self.encode({self.field.name: v}) for v in listed), exact=True)
+
+    def _between(self, asked: Range) -> Images:
+        """The interval from the lowest to the highest encoding."""
+        strict = self.order.is_strict and self.framing.closed
+        low = None if asked.low is None else self._edge(asked.low)
+        high = None if asked.high is None else self._edge(asked.high)
+        without_low, without_high = not asked.with_low, not asked.with_high
+        if self.order.descends:
+            low, high, without_low, without_high = high, low, without_high, without_low
+        elif not self.order.ascends:
+            return Images.anything(exact=False)
+        if strict and low is not None and without_low:
+            low = _after(low)
+        if strict and high is not None and without_high:
+            high = _before(high)
+        if low == b"" or high == b"":
+            return Images.nowhere()
+        return Images.between(low or b"", high or b"", exact=strict)
+
+    def _edge(self, value: Value) -> bytes:
+        return self.encode({self.field.name: value})
+
+    def _starting(self, prefix: Value) -> Images:
+        try:
+            beginning = self.codec.beginning(prefix)
+        except (AttributeError, TypeError):
+            beginning = None
+        if beginning is None:
+            return Images.anything(exact=False)
+        return Images.between(beginning, beginning, exact=True)
+
+    def measure(self, data: bytes, at: int) -> int:
+        return self.codec.measure(data, at)
+
+    def read(self, piece: bytes) -> dict[str, Value]:
+        held = self.codec.unpack(piece)
+        if not self.codec.residue.nothing:
+            return {}
+        return {self.field.name: self.field.type.release(held)}
+
+    def show(self, piece: bytes) -> str:
+        value = self.field.type.release(self.codec.unpack(piece))
+        return self.field.type.show(value)
+
+    def batch(self, columns: Columns) -> Pieces:
+        held = columns.values(self.field.name)
+        try:
+            return self.codec.pack_batch(held)
+        except Refused as refusal:
+            raise self.field.refused(refusal) from None
+
+    def read_batch(self, pieces: Pieces) -> dict[str, Any]:
+        if not self.codec.residue.nothing:
+            return {}
+        return {self.field.name: self.codec.unpack_batch(pieces)}
+
+    def evolves(self, new: Part) -> Change:
+        if not isinstance(new, FieldPart) or self.reference != new.reference:
+            return Change.BREAKS
+        return self.field.type.evolves(new.field.type)
+
+    def with_codec(self, codec: Codec) -> FieldPart:
+        """The same field in another encoding."""
+        return type(self)(self.field, codec, self.reference)
+
+    def descending(self) -> FieldPart:
+        return self.with_codec(self.codec.descending())
+
+    def own(self) -> FieldPart:
+        return self.with_codec(self.field.type.own())
+
+    def __repr__(self) -> str:
+        return f"{self.reference}={self.field.type!r}/{self.codec!r}"
+
+
+class NumberPart(Part):
+    """A part whose value is a whole number: an integer, a date, or a time in its own unit.
+
+    Transforms over numbers take such parts and may be such parts, so that they nest.
+    """
+
+    low: int
+    high: int
+    tick: int | None
+    """Nanoseconds of one unit, for times."""
+
+    @abstractmethod
+    def number(self, row: Row) -> int:
+        """The number of one row."""
+
+    @abstractmethod
+    def numbers(self, columns: Columns) -> Ints:
+        """The numbers of many rows."""
+
+    @abstractmethod
+    def pack(self, number: int) -> bytes:
+        """The part's bytes for a number."""
+
+    @abstractmethod
+    def pack_batch(self, numbers: Ints) -> Pieces:
+        """The part's bytes for many numbers."""
+
+    @abstractmethod
+    def unpack(self, piece: bytes) -> int:
+        """The number of the bytes."""
+
+    @abstractmethod
+    def value(self, number: int) -> Value:
+        """The value of the field that a number stands for."""
+
+
+class NumberFieldPart(FieldPart, NumberPart):
+    """A field whose values are held as whole numbers."""
+
+    def __init__(self, field: Field, codec: Codec, encoding: FieldRef) -> None:
+        super().__init__(field, codec, encoding)
+        self.low, self.high = field.type.numbers
+        self.tick = field.type.tick
+
+    def number(self, row: Row) -> int:
+        return int(self.field.hold(row[self.field.name]))
+
+    def numbers(self, columns: Columns) -> Ints:
+        numbers: Ints = columns.values(self.field.name)
+        return numbers
+
+    def pack(self, number: int) -> bytes:
+        return self.codec.pack(number)
+
+    def pack_batch(self, numbers: Ints) -> Pieces:
+        return self.codec.pack_batch(numbers)
+
+    def unpack(self, piece: bytes) -> int:
+        return int(self.codec.unpack(piece))
+
+    def value(self, number: int) -> Value:
+        return self.field.type.release(number)
+
+
+def field_part(field: Field, codec: Codec, encoding: FieldRef) -> FieldPart:
+    """The part of a field, one with numbers where its type has them."""
+    kind = NumberFieldPart if field.type.counts else FieldPart
+    return kind(field, codec, encoding)
+
+
+def _after(piece: bytes) -> bytes:
+    """The least prefix above all that begin with this one; empty if there is none.
+
+    >>> _after(b"a\\xff"), _after(b"\\xff")
+    (b'b', b'')
+    """
+    kept = piece.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else b""
+
+
+def _before(piece: bytes) -> bytes:
+    """The greatest string of the same length below this one; empty if there is none.
+
+    >>> _before(b"b\\x00"), _before(b"\\x00")
+    (b'a\\xff', b'')
+    """
+    kept = piece.rstrip(b"\0")
+    zeros = len(piece) - len(kept)
+    return kept[:-1] + bytes([kept[-1] - 1]) + b"\xff" * zeros if kept else b""

@@ -1,0 +1,116 @@
+"""A time cut down to the start of a stretch: what `time_bucket` and `time_slice` share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import Refused
+from rowkey.keys.contract import Context, Count, Part, Row, Transform, pinned_values
+from rowkey.keys.parts.field import NumberPart
+from rowkey.keys.traits import Framing, Images
+from rowkey.schema import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.keys.batches.columns import Columns
+    from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.schema import Bounds, Cluster, Duration, Facts, Scalar, Value
+
+LENGTH = Count("d", 1, 10**18, "length of a stretch, such as 1h", unit="time")
+
+
+class Floored(Transform, NumberPart):
+    """A time less its remainder by a length, in the encoding of its argument."""
+
+    scalars = (LENGTH,)
+
+    def __init__(
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+    ) -> None:
+        super().__init__(inputs, arguments, context)
+        source = self.only
+        if not isinstance(source, NumberPart) or source.tick is None:
+            raise Refused(
+                "", f"{self.name} takes a time, not {source.name}", "a timestamp or a date"
+            )
+        self.base = source
+        self.length: Duration = arguments["d"]
+        self.units, odd = divmod(self.length.nanoseconds, source.tick)
+        if odd or not self.units:
+            raise Refused(
+                "d",
+                f"{self.length} is no multiple of the unit of {source.fields[0]}",
+                "whole units",
+            )
+        self.tick = source.tick
+        self.low, self.high = source.low, source.high
+        self.order = source.order.weakened()
+        self.alphabet = source.alphabet
+        self.resolution = max(self.length.nanoseconds, source.resolution or 0)
+
+    @property
+    def framing(self) -> Framing:
+        return self.base.framing
+
+    def floor(self, number: int) -> int:
+        """The start of the stretch a number lies in."""
+        start: int = max(number - number % self.units, self.low)
+        return start
+
+    def number(self, row: Row) -> int:
+        return self.floor(self.base.number(row))
+
+    def numbers(self, columns: Columns) -> Ints:
+        numbers = self.base.numbers(columns)
+        floored = numbers - numbers % numbers.dtype.type(self.units)
+        clipped: Ints = floored.clip(self.low) if self.low < 0 else floored
+        return clipped
+
+    def pack(self, number: int) -> bytes:
+        return self.base.pack(number)
+
+    def pack_batch(self, numbers: Ints) -> Pieces:
+        return self.base.pack_batch(numbers)
+
+    def unpack(self, piece: bytes) -> int:
+        return self.base.unpack(piece)
+
+    def value(self, number: int) -> Value:
+        return self.base.value(number)
+
+    def encode(self, row: Row) -> bytes:
+        return self.pack(self.number(row))
+
+    def show(self, piece: bytes) -> str:
+        return self.base.show(piece)
+
+    def batch(self, columns: Columns) -> Pieces:
+        return self.pack_batch(self.numbers(columns))
+
+    def images(self, bounds: Bounds) -> Images:
+        name = self.fields[0]
+        asked = bounds.get(name)
+        if not isinstance(asked, Range):
+            listed = pinned_values(bounds, name) is not None
+            return super().images(bounds).inexact() if listed else super().images(bounds)
+        low = None if asked.low is None else self.encode({name: asked.low})
+        high = None if asked.high is None else self.encode({name: asked.high})
+        if self.order.descends:
+            low, high = high, low
+        elif not self.order.ascends:
+            return Images.anything(exact=False)
+        return Images.between(low or b"", high or b"", exact=False)
+
+    def descending(self) -> Part:
+        return type(self)((self.base.descending(),), self.arguments, self.context)
+
+    def own(self) -> Part:
+        return type(self)((self.base.own(),), self.arguments, self.context)
+
+    @classmethod
+    def tries(cls, facts: Mapping[str, Facts], cluster: Cluster) -> Iterator[Mapping[str, Scalar]]:
+        """A minute, an hour and a day: what operators think in."""
+        from rowkey.schema import Duration
+
+        yield from ({"d": Duration(1, unit)} for unit in ("m", "h", "d"))

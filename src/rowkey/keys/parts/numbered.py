@@ -1,0 +1,109 @@
+"""A prefix that is one of n numbers: what buckets, salts and remainders have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rowkey.errors import Refused
+from rowkey.keys.contract import Context, Count, Part, Pick, Transform
+from rowkey.keys.traits import ALL_BYTES, DIGITS, HEX_DIGITS, Alphabet, Framing, Images
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys.batches.pieces import Ints, Pieces
+
+MOST = 65_536
+FORMS = {"bytes": 256, "decimal": 10, "hex": 16, "letters": 26}
+_CHARACTERS = {
+    "decimal": b"0123456789",
+    "hex": b"0123456789abcdef",
+    "letters": bytes(range(97, 123)),
+}
+
+NUMBER_OF = Count("n", 1, MOST, "how many numbers there are")
+AS = Pick("as", tuple(FORMS), "bytes, or text of as many digits as n - 1 needs; letters: a is 0")
+WIDTH = Count("width", 1, 2, "bytes of the number; 2 leaves room for more than 256", optional=True)
+
+
+class NumberedPrefix(Transform):
+    """A part that is one of `n` numbers, in bytes or in text."""
+
+    options: ClassVar[tuple[Pick | Count, ...]] = (AS, WIDTH)
+
+    def __init__(
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+    ) -> None:
+        super().__init__(inputs, arguments, context)
+        self.n: int = arguments["n"]
+        self.form: str = arguments["as"]
+        self.width = _width(self.n, self.form, arguments["width"])
+        self.cardinality = self.n
+        self.table = tuple(self._written(number) for number in range(self.n))
+        self.alphabet = _alphabet(self.n, self.form, self.width)
+
+    @property
+    def framing(self) -> Framing:
+        return Framing.fixed(self.width)
+
+    def _written(self, number: int) -> bytes:
+        if self.form == "bytes":
+            return number.to_bytes(self.width, "big")
+        digits, base = bytearray(), FORMS[self.form]
+        for _ in range(self.width):
+            number, digit = divmod(number, base)
+            digits.append(_CHARACTERS[self.form][digit])
+        return bytes(reversed(digits))
+
+    def every(self, *, exact: bool) -> Images:
+        """All n numbers."""
+        return Images(tuple(sorted(self.table)), exact=exact)
+
+    def number_of(self, piece: bytes) -> int:
+        """The number that the bytes stand for.
+
+        Raises:
+            Refused: they stand for none.
+        """
+        if piece not in self.table:
+            raise Refused("", f"{piece.hex()} is no number of {self.name}", f"one of {self.n}")
+        return self.table.index(piece)
+
+    def show(self, piece: bytes) -> str:
+        return f"{self.name} {self.number_of(piece)}"
+
+    def written(self, numbers: Ints) -> Pieces:
+        """The bytes of many numbers."""
+        import numpy as np
+
+        from rowkey.keys.batches.pieces import Fixed
+
+        if self.form == "bytes":
+            return Fixed(numbers.astype(f">u{self.width}"))
+        table = np.frombuffer(b"".join(self.table), f"V{self.width}")
+        return Fixed(table.take(numbers.astype(np.int64)))
+
+
+def _width(n: int, form: str, declared: int | None) -> int:
+    """Bytes of the number: what was declared, or what n - 1 needs."""
+    if form != "bytes":
+        if declared is not None:
+            raise Refused("width", f"width={declared} has no effect on as={form}", "no width=")
+        width = 1
+        while FORMS[form] ** width < n:
+            width += 1
+        return width
+    needed = 1 if n <= 256 else 2
+    if declared is not None and declared < needed:
+        raise Refused("width", f"{n} numbers do not fit into {declared} byte", f"{needed}")
+    return declared or needed
+
+
+def _alphabet(n: int, form: str, width: int) -> Alphabet:
+    if form == "decimal":
+        return DIGITS
+    if form == "hex":
+        return HEX_DIGITS
+    if form == "letters":
+        return Alphabet(_CHARACTERS["letters"])
+    return Alphabet(bytes(range(n))) if width == 1 else ALL_BYTES

@@ -1,0 +1,157 @@
+"""The transform `bucket`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rowkey.errors import Refused
+from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Vector, Writer
+from rowkey.keys.hashing import HASHES, reducer
+from rowkey.keys.parts.field import FieldPart
+from rowkey.keys.parts.numbered import AS, MOST, NUMBER_OF, WIDTH, NumberedPrefix
+from rowkey.keys.parts.sequence import Sequence
+from rowkey.keys.traits import Images
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.keys.batches.columns import Columns
+    from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.schema import Bounds, Cluster, Facts
+
+
+class Bucket(NumberedPrefix):
+    """One of n numbers by the hash of fields: rows spread, and a row's number can be computed.
+
+    The hash runs over the bytes each argument would have as a part of the key. With a third
+    number m the values listed as `heavy` of the first field are spread over m of the n buckets by
+    the other arguments, all others stay in one: a read of a heavy value tries m buckets, a read of
+    another one. `over=rest` hashes the rest of the finished key, as Phoenix does, whose "salt"
+    this is.
+    """
+
+    name = "bucket"
+    terms = (0, MANY)
+    scalars = (
+        NUMBER_OF,
+        Count("m", 1, MOST, "buckets that a heavy value is spread over", optional=True),
+    )
+    options = (
+        Pick("hash", HASHES, "the hash; java31 only to match Phoenix, it leaves buckets empty"),
+        Pick("over", ("arguments", "rest"), "what is hashed"),
+        AS,
+        WIDTH,
+    )
+    hoists_null = False
+    vectors: ClassVar = (
+        Vector("[bucket(host, 16)]", {"host": "text"}, {"host": "web-1"}, "09"),
+        Vector("[bucket(id, 16, as=hex)]", {"id": "u32"}, {"id": 1}, "34"),
+        Vector("[bucket(id, 300)]", {"id": "u32"}, {"id": 1}, "00c0"),
+        Vector("[bucket(id, 16, hash=crc32)]", {"id": "u32"}, {"id": 1}, "0a"),
+        Vector("[bucket(id, 26, as=letters)]", {"id": "u32"}, {"id": 1}, "77"),
+    )
+
+    def __init__(
+        self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
+    ) -> None:
+        if arguments["over"] == "rest":
+            inputs = _rest(inputs, context)
+        super().__init__(inputs, arguments, context)
+        if not inputs:
+            raise Refused("", "has no field to hash", "one field or more", "Or write over=rest.")
+        self.m: int | None = arguments["m"]
+        self.reduce = reducer(arguments["hash"], self.n)
+        self.heavy = self._heavy() if self.m is not None else frozenset()
+        self.reduce_others = reducer(arguments["hash"], self.m or 1)
+        ticks = [part.resolution for part in inputs]
+        self.resolution = min((t for t in ticks if t is not None), default=None)
+        if None in ticks:
+            self.resolution = None
+
+    def _heavy(self) -> frozenset[bytes]:
+        """The encodings of the values that are spread."""
+        assert self.m is not None
+        first = self.inputs[0]
+        if not isinstance(first, FieldPart) or len(self.inputs) < 2:
+            raise Refused(
+                "m", "bounded spread needs a field and something to spread it by", "two arguments"
+            )
+        if self.m > self.n:
+            raise Refused("m", f"{self.m} buckets of {self.n}", f"1..{self.n}")
+        return frozenset(first.encode({first.field.name: value}) for value in first.field.heavy)
+
+    def encode(self, row: Row) -> bytes:
+        if self.m is None:
+            return self.table[self.reduce(b"".join([part.encode(row) for part in self.inputs]))]
+        first, *others = [part.encode(row) for part in self.inputs]
+        bucket = self.reduce(first)
+        if first in self.heavy:
+            bucket = (bucket + self.reduce_others(b"".join(others))) % self.n
+        return self.table[bucket]
+
+    def writer(self) -> Writer:
+        if self.m is not None:
+            return self.encode
+        table, reduce = self.table, self.reduce
+        if len(self.inputs) == 1:
+            write = self.inputs[0].writer()
+            return lambda row: table[reduce(write(row))]
+        writers = [part.writer() for part in self.inputs]
+        join = b"".join
+        return lambda row: table[reduce(join([write(row) for write in writers]))]
+
+    def images(self, bounds: Bounds) -> Images:
+        listed = self.pinned(bounds)
+        if listed is not None and listed.points is not None and len(listed.points) <= self.n:
+            return listed.inexact()
+        spread = self._spread_of(bounds) if self.m is not None else None
+        return spread or self.every(exact=not self.asked(bounds))
+
+    def _spread_of(self, bounds: Bounds) -> Images | None:
+        """The buckets of the first field's values, where the other fields are not known."""
+        firsts = self.inputs[0].pinned(bounds)
+        if firsts is None or firsts.points is None:
+            return None
+        found: set[bytes] = set()
+        for first in firsts.points:
+            steps = (self.m or 1) if first in self.heavy else 1
+            start = self.reduce(first)
+            found.update(self.table[(start + step) % self.n] for step in range(steps))
+        return Images.listed(found, exact=False)
+
+    def batch(self, columns: Columns) -> Pieces:
+        return self.written(self._numbers(columns))
+
+    def _numbers(self, columns: Columns) -> Ints:
+        from rowkey.keys.batches.hashing import numbers
+        from rowkey.keys.batches.pieces import joined
+
+        name = self.arguments["hash"]
+        pieces = [part.pieces(columns) for part in self.inputs]
+        if self.m is None:
+            return numbers(name, joined(pieces), self.n)
+        import numpy as np
+
+        first = numbers(name, pieces[0], self.n).astype(np.int64)
+        others = numbers(name, joined(pieces[1:]), self.m).astype(np.int64)
+        is_heavy = np.array([piece in self.heavy for piece in pieces[0].tolist()], np.bool_)
+        return np.where(is_heavy, (first + others) % self.n, first)
+
+    @classmethod
+    def tries(cls, facts: Mapping[str, Facts], cluster: Cluster) -> Iterator[Mapping[str, int]]:
+        """One to eight buckets a server: multiples of the servers keep the count even."""
+        for factor in (1, 2, 4, 8):
+            if (n := factor * cluster.servers) <= MOST:
+                yield {"n": n}
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()} heavy={sorted(self.heavy)}"
+
+
+def _rest(inputs: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
+    """What stands behind the bucket, as one part."""
+    if inputs:
+        raise Refused("over", "over=rest hashes the rest of the key, not arguments", "no arguments")
+    if not context.following:
+        raise Refused("over", "nothing stands behind the bucket", "the parts to hash behind it")
+    return (Sequence(context.following),)

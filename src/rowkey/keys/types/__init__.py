@@ -1,0 +1,1 @@
+"""Types of fields: what they share, before the drawer `fields` names each."""

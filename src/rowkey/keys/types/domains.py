@@ -1,0 +1,139 @@
+"""Which values a type has, described so that tests and generators can make some.
+
+Each domain numbers values of its own: `nth(0)`, `nth(1)` … are different, and ascend.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+
+class Domain(ABC):
+    """The values of a type."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many values `nth` can give."""
+
+    @abstractmethod
+    def nth(self, index: int) -> Any:
+        """The value of a number from 0 up to `size`; larger numbers give larger values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Integers(Domain):
+    """Whole numbers from `low` to `high`, both included; generated from `start` upwards."""
+
+    low: int
+    high: int
+    start: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.high - self.start + 1
+
+    def nth(self, index: int) -> int:
+        return self.start + index
+
+
+@dataclass(frozen=True, slots=True)
+class Floats(Domain):
+    """Floating-point numbers of 32 or 64 bits without NaN."""
+
+    bits: int
+
+    @property
+    def size(self) -> int:
+        return 1 << 24 if self.bits == 32 else 1 << 53
+
+    def nth(self, index: int) -> float:
+        return float(index)
+
+
+@dataclass(frozen=True, slots=True)
+class Decimals(Domain):
+    """Decimal numbers of `precision` digits, `scale` of them after the point."""
+
+    precision: int
+    scale: int
+
+    @property
+    def size(self) -> int:
+        return int(10**self.precision)
+
+    def nth(self, index: int) -> Decimal:
+        return Decimal(index).scaleb(-self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts(Domain):
+    """Text of at most `most` bytes in UTF-8, without U+0000.
+
+    `characters` are the only ones allowed, or None; `width` is the one length allowed, or None.
+    """
+
+    most: int
+    characters: str | None = None
+    width: int | None = None
+
+    @property
+    def size(self) -> int:
+        return int(10 ** min(self.width or self.most, 18))
+
+    def nth(self, index: int) -> str:
+        digits = str(index).rjust(min(self.width or min(self.most, 8), 18), "0")
+        return digits.rjust(self.width or 0, "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Blobs(Domain):
+    """Byte strings of at most `most` bytes; `width` is the one length allowed, or None."""
+
+    most: int
+    width: int | None = None
+
+    @property
+    def size(self) -> int:
+        return int(256 ** min(self.width or self.most, 7))
+
+    def nth(self, index: int) -> bytes:
+        width = self.width or min(self.most, 8)
+        return index.to_bytes(width, "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices(Domain):
+    """One of the listed values."""
+
+    values: tuple[Any, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    def nth(self, index: int) -> Any:
+        return self.values[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Through(Domain):
+    """Values that stand for numbers or bytes of another domain, in the same order.
+
+    Args:
+        base: the domain they stand for.
+        release: gives the value that stands for one of it.
+    """
+
+    base: Domain
+    release: Any
+
+    @property
+    def size(self) -> int:
+        return self.base.size
+
+    def nth(self, index: int) -> Any:
+        return self.release(self.base.nth(index))

@@ -1,0 +1,131 @@
+"""What every type of field answers: its values, how they compare, and its encodings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rowkey.keys.traits import Change
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.keys.batches.pieces import Ints
+    from rowkey.keys.codecs.codec import Codec
+    from rowkey.keys.contract import Vector
+    from rowkey.keys.types.domains import Domain
+    from rowkey.schema import FieldWords, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """One encoding a type offers after the colon.
+
+    Args:
+        meaning: its bytes, as a sentence for the reference.
+        arguments: names of the whole numbers it takes in parentheses.
+    """
+
+    meaning: str
+    arguments: tuple[str, ...] = ()
+
+
+class FieldType(ABC):
+    """A type of values: which there are, how they compare, and which encodings they have.
+
+    The *held* form of a value is the one that compares as the type orders it and that codecs
+    turn into bytes: the number of a timestamp, the index of a choice, the text of a text.
+    Equal values are held equal.
+    """
+
+    name: ClassVar[str]
+    options: ClassVar[frozenset[str]] = frozenset()
+    """Which words of a declared field mean something to the type."""
+    required: ClassVar[frozenset[str]] = frozenset()
+    """Which of them must be given."""
+    encodings: ClassVar[dict[str, Encoding]]
+    """By their word; the default's word is empty."""
+    vectors: ClassVar[tuple[Vector, ...]]
+    plain: ClassVar[bool] = False
+    """Whether whole numbers are held as they are."""
+    is_sequence: ClassVar[bool] = False
+    """Whether held values can be cut and turned round: text and bytes."""
+    tick: ClassVar[int | None] = None
+    """Nanoseconds of one unit, for times."""
+    counts: ClassVar[bool] = False
+    """Whether held values are whole numbers that `mod` and `time_bucket` can take."""
+    numbers: tuple[int, int] = (0, 0)
+    """The smallest and the largest of them."""
+    listed_values: tuple[Value, ...] | None = None
+    """All values, where the declaration lists them."""
+
+    def __init__(self, words: FieldWords) -> None:
+        self.words = words
+
+    @property
+    @abstractmethod
+    def domain(self) -> Domain:
+        """The values of the type."""
+
+    @abstractmethod
+    def hold(self, value: Value) -> Any:
+        """The held form of a value.
+
+        Raises:
+            Refused: the type has no such value.
+        """
+
+    def release(self, held: Any) -> Value:
+        """The normal value of a held form."""
+        return held
+
+    @abstractmethod
+    def parse(self, text: str) -> Value:
+        """The value written as text in a CSV file, a log or a condition.
+
+        Raises:
+            Refused: the text is no value of the type.
+        """
+
+    def show(self, value: Value) -> str:
+        """The value as text; `parse` gives it back."""
+        return str(value)
+
+    @abstractmethod
+    def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
+        """An encoding by its word, with its whole-number arguments."""
+
+    @abstractmethod
+    def own(self) -> Codec:
+        """The encoding of the value's own bytes: what `digest` and `truncate` take."""
+
+    def arrow(self) -> pa.DataType:
+        """The Arrow type that columns of this type have."""
+        import pyarrow as pa
+
+        return pa.string()
+
+    def physical(self, array: pa.Array) -> Any:
+        """The held forms of an Arrow array without nulls, in the shape the codecs take."""
+        return [self.hold(value) for value in array.to_pylist()]
+
+    def listed(self, physical: Any) -> list[Value]:
+        """The normal values of an array of held forms."""
+        return [self.release(held) for held in physical]
+
+    def taken(self, physical: Any, rows: Ints) -> Any:
+        """Some of an array of held forms, in the given order."""
+        if isinstance(physical, list):
+            return [physical[row] for row in rows.tolist()]
+        return physical.take(rows)
+
+    def evolves(self, new: FieldType) -> Change:
+        """What becomes of stored rows when the field is declared as `new` instead."""
+        return Change.SAME if repr(self) == repr(new) else Change.BREAKS
+
+    def __repr__(self) -> str:
+        """The type with the words that bear on its bytes."""
+        given = ((name, getattr(self.words, name)) for name in sorted(self.options - {"max_bytes"}))
+        shown = ", ".join(f"{name}={value!r}" for name, value in given if value is not None)
+        return f"{self.name}({shown})"

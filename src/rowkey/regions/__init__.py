@@ -1,0 +1,62 @@
+"""Where bytes fall: boundaries of regions, their servers, their number and their growth."""
+
+from rowkey.regions.algorithm import (
+    ARGUMENTS,
+    MOST_REGIONS,
+    CutRequest,
+    SplitAlgorithm,
+    Vector,
+)
+from rowkey.regions.binary import from_binary, to_binary
+from rowkey.regions.boundaries import SPLIT_BYTES_MOST, Boundaries, next_prefix
+from rowkey.regions.growth import Growth, Split, grow
+from rowkey.regions.locator import locate, locate_array, locate_fixed
+from rowkey.regions.opinions import Demand, Opinion, memstore_regions, opinions_on
+from rowkey.regions.placement import balanced_placements, integer_bound, round_robin
+from rowkey.regions.policy import (
+    DEFAULT_POLICY,
+    FLUSH_SIZE,
+    MAX_FILE_SIZE,
+    SplitPolicy,
+    threshold,
+)
+from rowkey.regions.ranges import NumberStringSplit, bytes_split, steps_below
+from rowkey.regions.sizing import Sizing, size_regions
+from rowkey.regions.splits import SPLITS
+
+__all__ = [
+    "ARGUMENTS",
+    "DEFAULT_POLICY",
+    "FLUSH_SIZE",
+    "MAX_FILE_SIZE",
+    "MOST_REGIONS",
+    "SPLITS",
+    "SPLIT_BYTES_MOST",
+    "Boundaries",
+    "CutRequest",
+    "Demand",
+    "Growth",
+    "NumberStringSplit",
+    "Opinion",
+    "Sizing",
+    "Split",
+    "SplitAlgorithm",
+    "SplitPolicy",
+    "Vector",
+    "balanced_placements",
+    "bytes_split",
+    "from_binary",
+    "grow",
+    "integer_bound",
+    "locate",
+    "locate_array",
+    "locate_fixed",
+    "memstore_regions",
+    "next_prefix",
+    "opinions_on",
+    "round_robin",
+    "size_regions",
+    "steps_below",
+    "threshold",
+    "to_binary",
+]

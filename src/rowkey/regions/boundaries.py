@@ -1,0 +1,112 @@
+"""Where one region ends and the next begins: bytes only."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rowkey.errors import Mistakes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SPLIT_BYTES_MOST = 32_767
+"""Longest start key of a region, as of any row. Source: HConstants.MAX_ROW_LENGTH."""
+
+
+class Boundaries:
+    """The split keys of a table, which cut all possible keys into regions.
+
+    Region i holds the keys from `splits[i - 1]`, inclusive, to `splits[i]`, exclusive; the first
+    region starts before every key and the last one ends after every key.
+
+    Args:
+        splits: keys in ascending order, distinct, none empty; no keys make one region.
+
+    Raises:
+        DeclarationError: with every key that is out of order, repeated, empty or too long.
+
+    Cost: O(splits).
+
+    >>> Boundaries([b"g", b"p"]).regions
+    [(b'', b'g'), (b'g', b'p'), (b'p', b'')]
+    """
+
+    def __init__(self, splits: Iterable[bytes] = ()) -> None:
+        self.splits = tuple(splits)
+        _check(self.splits)
+
+    @property
+    def regions(self) -> list[tuple[bytes, bytes]]:
+        """Start, inclusive, and stop, exclusive, of each region; b"" is an open end."""
+        return list(zip((b"", *self.splits), (*self.splits, b""), strict=True))
+
+    @cached_property
+    def depth(self) -> int:
+        """Bytes of the longest split: what lies behind them in a key decides nothing."""
+        return max(map(len, self.splits), default=0)
+
+    def locate_one(self, key: bytes) -> int:
+        """The index of the region that holds a key.
+
+        Cost: O(log regions).
+
+        >>> Boundaries([b"g", b"p"]).locate_one(b"g")
+        1
+        """
+        return bisect_right(self.splits, key)
+
+    def __len__(self) -> int:
+        """The number of regions."""
+        return len(self.splits) + 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Boundaries) and self.splits == other.splits
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.splits)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.splits[:4]))
+        return f"Boundaries([{shown}{', …' if len(self.splits) > 4 else ''}])"
+
+
+def _check(splits: Sequence[bytes]) -> None:
+    """Raise with everything that is wrong with the keys."""
+    mistakes = Mistakes()
+    before = b""
+    for index, split in enumerate(splits):
+        path, shown = f"splits[{index}]", f"{split[:40]!r}{'…' if len(split) > 40 else ''}"
+        if not split:
+            what = "the key is empty"
+            mistakes.add(path, what, "1 byte or more", "The first region starts there by itself.")
+        elif len(split) > SPLIT_BYTES_MOST:
+            what = f"{shown} is {len(split):,} bytes long"
+            mistakes.add(path, what, f"1..{SPLIT_BYTES_MOST:,} bytes")
+        elif split == before:
+            mistakes.add(path, f"{shown} is repeated", "each key once", "Drop one of the two.")
+        elif split < before:
+            what = f"{shown} sorts before the key above it"
+            mistakes.add(path, what, "ascending bytes", "Sort the keys by their bytes.")
+        before = split or before
+    mistakes.raise_any()
+
+
+def next_prefix(prefix: bytes) -> bytes | None:
+    r"""The first key after all keys that begin with a prefix.
+
+    Returns:
+        The exclusive stop of the prefix's range; None for an open end: an empty prefix, or FF only.
+
+    Source: ClientUtil.calculateTheClosestNextRowKeyForPrefix: trailing FF dropped, last byte + 1.
+
+    >>> next_prefix(b"uid1~"), next_prefix(bytes.fromhex("01ff")).hex(), next_prefix(b"")
+    (b'uid1\x7f', '02', None)
+    """
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None

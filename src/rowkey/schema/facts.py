@@ -1,0 +1,59 @@
+"""What is known of the fields and of the cluster, from the declaration or from a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one field; None is what nobody told and no sample showed.
+
+    Args:
+        seen: values looked at; 0 if all is declared.
+        distinct: number of different values.
+        heaviest: the most frequent values with their share of all, heaviest first.
+        least: the smallest value.
+        greatest: the largest value.
+        bytes_mean: mean length of the value's own bytes.
+        bytes_most: length of the longest.
+        nulls: share of nulls, 0..1.
+        rising: share of values not below all before them, in arrival order, 0..1.
+        step: the greatest common divisor of all differences, in the type's unit.
+        determined_by: fields each of which determines this one in all that was seen.
+        exact: whether every value of the sample was looked at.
+    """
+
+    seen: int = 0
+    distinct: int | None = None
+    heaviest: tuple[tuple[Any, float], ...] = ()
+    least: Any = None
+    greatest: Any = None
+    bytes_mean: float | None = None
+    bytes_most: int | None = None
+    nulls: float = 0.0
+    rising: float | None = None
+    step: int | None = None
+    determined_by: tuple[str, ...] = ()
+    exact: bool = True
+
+    @property
+    def heaviest_share(self) -> float | None:
+        """Share of the most frequent value."""
+        return self.heaviest[0][1] if self.heaviest else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What the table will run on.
+
+    Args:
+        servers: region servers.
+        capacity: operations a second one server serves, if it was measured.
+        heap: bytes of heap of one region server, if known.
+    """
+
+    servers: int = 8
+    capacity: float | None = None
+    heap: int | None = None

@@ -1,0 +1,99 @@
+"""Lengths of time, rates and sizes, as they are written in a design file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rowkey.errors import Refused
+
+NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+    "d": 86_400_000_000_000,
+}
+SIZES = {
+    "": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15,
+    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50,
+}  # fmt: skip
+MOST_DIGITS = 18
+
+_AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) *([A-Za-z]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length of time as it was written: `1h` and `60m` are equal lengths, but print as written.
+
+    >>> Duration(90, "s").nanoseconds
+    90000000000
+    """
+
+    count: int
+    unit: str
+
+    @property
+    def nanoseconds(self) -> int:
+        """The length in nanoseconds."""
+        return self.count * NANOSECONDS[self.unit]
+
+    def __str__(self) -> str:
+        return f"{self.count}{self.unit}"
+
+
+def read_duration(text: str) -> Duration:
+    """A length of time from its text.
+
+    Raises:
+        Refused: the text is not a whole number and one of ns us ms s m h d.
+
+    >>> read_duration("30d")
+    Duration(count=30, unit='d')
+    """
+    match = _AMOUNT.fullmatch(text) if len(text) <= 64 else None
+    if match is None or match[2] not in NANOSECONDS or "." in match[1]:
+        raise Refused(
+            "",
+            f"{text[:64]!r} is not a length of time",
+            "a whole number and ns, us, ms, s, m, h, d",
+        )
+    return Duration(int(match[1]), match[2])
+
+
+def read_rate(text: str) -> float:
+    """Operations per second from `5000/s`, `10/m`, `3/h` or `1/d`.
+
+    Raises:
+        Refused: the text is not a number, a slash and a unit of time.
+
+    >>> read_rate("90/m")
+    1.5
+    """
+    amount, slash, unit = text[:64].partition("/")
+    match = _AMOUNT.fullmatch(amount.strip())
+    if not slash or match is None or match[2] or unit.strip() not in NANOSECONDS:
+        raise Refused(
+            "", f"{text[:64]!r} is not a rate", "a number per unit of time such as 5000/s"
+        )
+    return float(match[1]) * NANOSECONDS["s"] / NANOSECONDS[unit.strip()]
+
+
+def read_size(text: str) -> int:
+    """Bytes from `10GiB`, `500 MB` or a bare number.
+
+    Raises:
+        Refused: the text is not a number and a unit of bytes.
+
+    >>> read_size("10GiB"), read_size("1.5 kB")
+    (10737418240, 1500)
+    """
+    match = _AMOUNT.fullmatch(text) if len(text) <= 64 else None
+    if match is None or match[2] not in SIZES:
+        raise Refused(
+            "", f"{text[:64]!r} is not a size", "a number and B, kB, MB, GB, KiB, MiB, GiB …"
+        )
+    return round(float(match[1]) * SIZES[match[2]])

@@ -1,0 +1,119 @@
+"""The table of family attributes: its defaults, its limits and what is said of mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from rowkey.cells import ATTRIBUTES, Family, bind_family, check_family
+from rowkey.errors import DeclarationError
+
+
+def paths(attributes: dict[str, Any], name: str = "d") -> list[str]:
+    """Where the mistakes of a family stand."""
+    return [refusal.mistake.path for refusal in check_family(name, attributes)]
+
+
+def test_every_field_of_a_family_is_an_attribute() -> None:
+    """The class is the table: nothing is in one that is not in the other."""
+    assert [field.default for field in fields(Family)[1:]] == [
+        row.default for row in ATTRIBUTES.values()
+    ]
+
+
+def test_defaults_are_those_of_hbase() -> None:
+    """What HBase 2.6 adds when a descriptor is read back."""
+    expected = {
+        "VERSIONS": 1, "MIN_VERSIONS": 0, "TTL": 2_147_483_647, "BLOCKSIZE": 65_536,
+        "BLOOMFILTER": "ROW", "COMPRESSION": "NONE", "DATA_BLOCK_ENCODING": "NONE",
+        "KEEP_DELETED_CELLS": "FALSE", "REPLICATION_SCOPE": 0, "IN_MEMORY": False,
+        "BLOCKCACHE": True,
+    }  # fmt: skip
+    defaults = {row.hbase: row.default for row in ATTRIBUTES.values()}
+    assert expected == {name: defaults[name] for name in expected}
+
+
+def test_every_default_is_allowed() -> None:
+    """A family that writes all its defaults out has no mistakes."""
+    written = {row.word: row.default for row in ATTRIBUTES.values() if row.default is not None}
+    assert [] == paths(written)
+    assert Family("d") == bind_family("d", written)
+
+
+def test_every_attribute_is_documented() -> None:
+    """Each row says what it does, where it is from and what may be written."""
+    assert [] == [
+        row.word for row in ATTRIBUTES.values() if not (row.says and row.source and row.allowed)
+    ]
+
+
+@pytest.mark.parametrize("row", ATTRIBUTES.values(), ids=lambda row: row.word)
+def test_values_beside_the_allowed_are_refused(row: Any) -> None:
+    """Out of range, of another type, or an unknown word: each is a mistake at the attribute."""
+    wrong: list[Any] = [None, 1.5, [], {}, "nonsense", 10**5000]
+    wrong += [0, 1] if isinstance(row.default, bool) else [True]
+    if not row.choices and not isinstance(row.default, bool):
+        wrong += [row.least - 1, row.most + 1]
+    assert [[row.word]] * len(wrong) == [paths({row.word: value}) for value in wrong]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "path"),
+    [({"block_size": 1_023}, "block_size"), ({"block_size": 16 * 2**20 + 1}, "block_size"),
+     ({"ttl": 0}, "ttl"), ({"versions": 0}, "versions"),
+     ({"bloom": "ROWPREFIX_FIXED_LENGTH"}, "bloom"),
+     ({"bloom": "ROWPREFIX_FIXED_LENGTH(n)"}, "bloom"), ({"compression": "zstd"}, "compression"),
+     ({"bloom": "ROWPREFIX_FIXED_LENGTH(0)"}, "bloom"), ({"encoding": "PREFIX_TREE"}, "encoding"),
+     ({"bloom": "ROWPREFIX_FIXED_LENGTH(32768)"}, "bloom"), ({"min_versions": 1}, "min_versions"),
+     ({"min_versions": 3, "versions": 2, "ttl": 60}, "min_versions"), ({"VERSIONS": 1}, "VERSIONS")],
+)  # fmt: skip
+def test_mistakes_are_found(attributes: dict[str, Any], path: str) -> None:
+    """Each of HBase's limits, at both ends."""
+    assert [path] == paths(attributes)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [{"block_size": 1_024}, {"block_size": 16 * 2**20}, {"ttl": 1},
+     {"bloom": "ROWPREFIX_FIXED_LENGTH(32767)"}, {"min_versions": 2, "versions": 2, "ttl": 60}],
+)  # fmt: skip
+def test_limits_themselves_are_allowed(attributes: dict[str, Any]) -> None:
+    """The least and the greatest value of a range are in it."""
+    assert [] == paths(attributes)
+
+
+def test_all_mistakes_come_at_once() -> None:
+    """A bad name, an unknown attribute, a bad value and a conflict are told together."""
+    attributes = {"versions": 1, "blom": "ROW", "ttl": -1, "min_versions": 2}
+    with pytest.raises(DeclarationError) as caught:
+        bind_family("a:b", attributes)
+    places = [mistake.path for mistake in caught.value.mistakes]
+    below = ["", ".blom", ".ttl", ".min_versions", ".min_versions"]
+    assert [f"families.a:b{place}" for place in below] == places
+
+
+@pytest.mark.parametrize(
+    ("word", "remedy"),
+    [("compresion", "Did you mean compression?"), ("BLOCKSIZE", "Did you mean block_size?"),
+     ("keep_deleted_cells", "Did you mean keep_deleted?"), ("zzzzz", "")],
+)  # fmt: skip
+def test_unknown_words_get_the_nearest(word: str, remedy: str) -> None:
+    """A slip of the finger, or HBase's own name, leads to the word."""
+    assert [remedy] == [refusal.mistake.remedy for refusal in check_family("d", {word: 1})]
+
+
+def test_wrong_words_get_the_nearest_choice() -> None:
+    """The case of a choice is mended."""
+    (refusal,) = check_family("d", {"compression": "zstd"})
+    assert "Did you mean ZSTD?" == refusal.mistake.remedy
+
+
+def test_prefix_bloom_carries_its_length() -> None:
+    """The length of the prefix is a number of the family."""
+    lengths = [
+        Family("d").prefix_length,
+        Family("d", bloom="ROWPREFIX_FIXED_LENGTH(12)").prefix_length,
+    ]
+    assert [None, 12] == lengths

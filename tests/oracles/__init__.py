@@ -1,0 +1,10 @@
+"""The real Java classes, asked for bytes while the tests run: what they say is the contract.
+
+A test takes the fixture `hbase_oracle` and asks; the questions are listed in `java.py`.
+"""
+
+from __future__ import annotations
+
+from oracles.java import Argument, JavaOracle, OracleError, as_bytes, as_keys, as_text, spell
+
+__all__ = ["Argument", "JavaOracle", "OracleError", "as_bytes", "as_keys", "as_text", "spell"]

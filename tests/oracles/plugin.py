@@ -1,0 +1,48 @@
+"""What pytest needs to ask Java: one JVM for the session, and a loud word where there is none."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracles.build import Absent, command
+from oracles.java import JavaOracle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REQUIRED = "ROWKEY_REQUIRE_HBASE"
+LEFT_OUT = "NOT COMPARED WITH HBASE'S JAVA CLASSES"
+
+
+@pytest.fixture(scope="session")
+def hbase_oracle() -> Iterator[JavaOracle]:
+    """HBase's own classes, to be asked for bytes; where they cannot be had, the test is skipped.
+
+    With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead.
+    """
+    try:
+        start = command()
+    except Absent as absent:
+        _give_up(str(absent))
+    with JavaOracle(start) as oracle:
+        yield oracle
+
+
+def _give_up(why: str) -> None:
+    if os.environ.get(REQUIRED) == "1":
+        pytest.fail(f"{REQUIRED}=1, but {why}", pytrace=False)
+    pytest.skip(f"{LEFT_OUT}: {why}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says in capitals how many comparisons were left out, and why: a skip is easily missed."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = [place[2] for place in skipped if isinstance(place, tuple) and LEFT_OUT in place[2]]
+    if reasons:
+        why = reasons[0].removeprefix("Skipped: ").upper()
+        terminalreporter.write_sep("!", f"TESTS LEFT OUT: {len(reasons)}", red=True, bold=True)
+        terminalreporter.write_line(why, red=True, bold=True)
+        terminalreporter.write_line(f"{REQUIRED}=1 makes this a failure.")

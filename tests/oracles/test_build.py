@@ -1,0 +1,203 @@
+"""Where Java, Maven or the jars are missing the tests say so, loudly, and nothing hangs.
+
+The tools are played by shell scripts: they keep a diary of how they were called.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracles.build import Absent, Source, command
+from oracles.plugin import LEFT_OUT, REQUIRED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+JAVA_17 = """echo 'openjdk version "17.0.15"' >&2"""
+# Writes the class path to the file it is told.
+MAVEN = 'for a; do case $a in -Dmdep.outputFile=*) printf %s "$JAR" > "${a#*=}";; esac; done'
+
+
+class Machine:
+    """A machine that has only the tools it is given.
+
+    Args:
+        folder: an empty folder of its own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.tools = folder / "bin"
+        self.diary = folder / "diary"
+        self.jar = folder / "hbase.jar"
+        self.kept = folder / "kept"
+        self.source = Source(folder / "source")
+        for made in (self.tools, self.source.folder):
+            made.mkdir()
+        self.source.pom.write_text("<project/>")
+        self.source.program.write_text("class Oracle {}")
+        self.jar.touch()
+        self.environment = {
+            "PATH": str(self.tools),
+            "JAR": str(self.jar),
+            "DIARY": str(self.diary),
+        }
+
+    def has(self, name: str, script: str = "true") -> None:
+        """Installs a tool."""
+        tool = self.tools / name
+        tool.write_text(f'#!/bin/sh\necho {name} "$@" >> "$DIARY"\n{script}\n')
+        tool.chmod(0o755)
+
+    def has_all(self) -> None:
+        """Installs everything the build needs."""
+        self.has("java", JAVA_17)
+        self.has("javac")
+        self.has("mvn", MAVEN)
+
+    def command(self) -> list[str]:
+        """The command that starts the oracle on this machine."""
+        return command(self.source, self.kept, self.environment)
+
+    def calls(self, name: str) -> int:
+        """How often a tool was called."""
+        return sum(line.startswith(f"{name} ") for line in self.diary.read_text().splitlines())
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine without any tool."""
+    return Machine(tmp_path)
+
+
+def test_command(machine: Machine) -> None:
+    """The command starts the found Java on the resolved jars."""
+    machine.has_all()
+    java, *_, class_path, program = machine.command()
+    expected = [str(machine.tools / "java"), str(machine.jar), "Oracle"]
+    assert expected == [java, class_path.split(os.pathsep)[-1], program]
+
+
+def test_java_home_first(machine: Machine, tmp_path: Path) -> None:
+    """Java is taken from JAVA_HOME before PATH, as Maven takes it."""
+    machine.has_all()
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "bin").symlink_to(machine.tools)
+    machine.environment["JAVA_HOME"] = str(home)
+    assert str(home / "bin" / "java") == machine.command()[0]
+
+
+def test_built_once(machine: Machine) -> None:
+    """A second session starts from what the first one built."""
+    machine.has_all()
+    assert machine.command() == machine.command()
+    expected = {"mvn": 1, "javac": 1}
+    assert expected == {tool: machine.calls(tool) for tool in expected}
+
+
+def lose_the_jar(machine: Machine) -> None:
+    """The user empties Maven's repository, and Maven puts the jars elsewhere."""
+    machine.jar = machine.jar.rename(machine.jar.with_name("other.jar"))
+    machine.environment["JAR"] = str(machine.jar)
+
+
+def change_the_pom(machine: Machine) -> None:
+    """The versions of HBase's jars change."""
+    machine.source.pom.write_text("<project><!-- newer --></project>")
+
+
+def change_the_program(machine: Machine) -> None:
+    """The Java program changes."""
+    machine.source.program.write_text("class Oracle { }")
+
+
+@pytest.mark.parametrize("change", [lose_the_jar, change_the_pom, change_the_program])
+def test_built_anew(machine: Machine, change: Callable[[Machine], None]) -> None:
+    """What was built is used only as long as it is what would be built now."""
+    machine.has_all()
+    machine.command()
+    change(machine)
+    assert str(machine.jar) in machine.command()[-2]
+    expected = {"mvn": 2, "javac": 2}
+    assert expected == {tool: machine.calls(tool) for tool in expected}
+
+
+def test_nothing_installed(machine: Machine) -> None:
+    """A machine without Java is said to have none."""
+    with pytest.raises(Absent, match="java is not found in JAVA_HOME or PATH"):
+        machine.command()
+
+
+@pytest.mark.parametrize("missing", ["java", "javac", "mvn"])
+def test_one_missing(machine: Machine, missing: str) -> None:
+    """The missing tool is named."""
+    machine.has_all()
+    (machine.tools / missing).unlink()
+    with pytest.raises(Absent, match=f"^{missing} is not found in JAVA_HOME or PATH"):
+        machine.command()
+
+
+@pytest.mark.parametrize("version", ["11.0.2", "1.8.0_392"])
+def test_old_java(machine: Machine, version: str) -> None:
+    """An old Java counts as none, and its version is shown."""
+    machine.has_all()
+    machine.has("java", f"""echo 'openjdk version "{version}"' >&2""")
+    with pytest.raises(Absent, match=f"Java 17 or newer is needed.*{version}"):
+        machine.command()
+
+
+def test_no_network(machine: Machine) -> None:
+    """Maven is asked once more, past what it remembers as missing; then its error is shown."""
+    machine.has_all()
+    machine.has("mvn", "echo '[WARNING] slow'; echo '[ERROR] unknown host'; exit 1")
+    with pytest.raises(Absent, match=r"mvn ended with 1: \[ERROR\] unknown host"):
+        machine.command()
+    asked = [line for line in machine.diary.read_text().splitlines() if line.startswith("mvn ")]
+    expected = [False, True]
+    assert expected == ["-U" in line for line in asked]
+    assert not list(machine.kept.iterdir())
+
+
+TAKES_THE_FIXTURE = '''
+def test_bytes(hbase_oracle):
+    """Needs Java."""
+    raise AssertionError("reached without Java")
+'''
+
+
+def session(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A test session on a machine without Java and Maven."""
+    (folder / "test_it.py").write_text(TAKES_THE_FIXTURE)
+    tests = str(Path(__file__).parents[1])
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "oracles.plugin", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env={"PATH": str(folder), "PYTHONPATH": tests, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_left_out_loudly(tmp_path: Path) -> None:
+    """The session is green, and its last lines say in capitals what was left out and why."""
+    done = session(tmp_path)
+    expected = 0
+    assert expected == done.returncode
+    assert "TESTS LEFT OUT: 1" in done.stdout
+    assert f"{LEFT_OUT}: JAVA IS NOT FOUND IN JAVA_HOME OR PATH\n" in done.stdout
+
+
+def test_required(tmp_path: Path) -> None:
+    """Where the comparison is required, its absence is a failure that names the reason."""
+    done = session(tmp_path, **{REQUIRED: "1"})
+    expected = 1
+    assert expected == done.returncode
+    assert f"{REQUIRED}=1, but java is not found in JAVA_HOME or PATH" in done.stdout

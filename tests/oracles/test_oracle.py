@@ -1,0 +1,329 @@
+"""A broken oracle would agree with anything: it is held to vectors read elsewhere, and to its word.
+
+Source: the vectors of HBase's own TestRegionSplitter and TestOrderedBytes, and values that the
+classes gave when rowkey's byte formats were written down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import struct
+import sys
+import zlib
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import mmh3
+import pytest
+
+from oracles import JavaOracle, OracleError, as_bytes, as_keys, as_text, spell
+from oracles.build import command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracles import Argument
+
+HEX, DECIMAL, UNIFORM = "HexStringSplit", "DecimalStringSplit", "UniformSplit"
+UP, DOWN = "ASCENDING", "DESCENDING"
+NEXT = "ClientUtil.calculateTheClosestNextRowKeyForPrefix"
+LONG_LEAST, LONG_MOST = -(2**63), 2**63 - 1
+
+
+def text_keys(*keys: str) -> list[bytes]:
+    """The keys of a split algorithm that writes digits."""
+    return [key.encode() for key in keys]
+
+
+def hex_keys(*keys: str) -> list[bytes]:
+    """Keys spelled in hex."""
+    return [bytes.fromhex(key) for key in keys]
+
+
+SPLITS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
+    ((HEX, 1), []),
+    ((HEX, 2), text_keys("80000000")),
+    ((HEX, 3), text_keys("55555555", "aaaaaaaa")),
+    (
+        (HEX, 10),
+        text_keys(
+            *("19999999", "33333332", "4ccccccb", "66666664"),
+            *("7ffffffd", "99999996", "b333332f", "ccccccc8", "e6666661"),
+        ),
+    ),
+    ((HEX, 16), [b"%x0000000" % digit for digit in range(1, 16)]),
+    ((HEX, 11, b"0", b"A"), [b"%x" % digit for digit in range(1, 11)]),
+    ((DECIMAL, 2), text_keys("50000000")),
+    ((DECIMAL, 3), text_keys("33333333", "66666666")),
+    ((HEX, 2, b"10", b"1f"), text_keys("18")),
+    ((DECIMAL, 3, b"00", b"99"), text_keys("33", "66")),
+    ((DECIMAL, 2, b"50", b"99"), text_keys("75")),
+    ((UNIFORM, 2), hex_keys("80" + "00" * 7)),
+    ((UNIFORM, 3), hex_keys("55" * 8, "aa" * 8)),
+    ((UNIFORM, 2, b"\x10", b"\x20"), hex_keys("18")),
+    ((UNIFORM, 16), [bytes([digit << 4, *bytes(7)]) for digit in range(1, 16)]),
+]
+
+
+@pytest.mark.parametrize(("asked", "keys"), SPLITS)
+def test_split(hbase_oracle: JavaOracle, asked: tuple[Argument, ...], keys: list[bytes]) -> None:
+    """Each algorithm gives its known keys, between its own rows and between given ones."""
+    assert keys == as_keys(hbase_oracle.ask("RegionSplitter.split", *asked))
+
+
+def test_split_of_a_narrow_range(hbase_oracle: JavaOracle) -> None:
+    """UniformSplit makes room for 12 regions in a range of 10 bytes by one more byte."""
+    keys = as_keys(hbase_oracle.ask("RegionSplitter.split", UNIFORM, 12, b"\0", b"\n"))
+    expected = [2] * 11
+    assert expected == [len(key) for key in keys]
+    assert sorted(set(keys)) == keys
+
+
+REFUSED: list[tuple[tuple[Argument, ...], str]] = [
+    (("RegionSplitter.split", HEX, 12, b"0", b"A"), "! IllegalStateException"),
+    (("RegionSplitter.split", HEX, 2, b"AA", b"00"), "! IllegalArgumentException"),
+    (("RegionSplitter.split", UNIFORM, 1), "! IllegalArgumentException"),
+    (("Bytes.split", b"b", b"a", False, 1), "! IllegalArgumentException"),
+    (("Bytes.toBytesBinary", "\\x4"), "! StringIndexOutOfBoundsException"),
+    (("OrderedBytes.encode", "String", UP, "a\0b"), "! IllegalArgumentException"),
+    (("OrderedBytes.decode", "Int64", b"\x2c\0\0\0\0"), "! ArrayIndexOutOfBoundsException"),
+    (("Math.floorMod", 1, 0), "! ArithmeticException"),
+    (("MessageDigest.digest", "MD-5000", b""), "! NoSuchAlgorithmException"),
+]
+
+
+@pytest.mark.parametrize(("asked", "error"), REFUSED)
+def test_refusals(hbase_oracle: JavaOracle, asked: tuple[str, ...], error: str) -> None:
+    """What a Java class refuses comes back as the name of its exception."""
+    assert error == hbase_oracle.ask(*asked)
+
+
+KEYS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
+    (
+        ("RegionSplitter.within", HEX, b"00000000", b"30000000", 3, False),
+        text_keys("10000000", "20000000"),
+    ),
+    (
+        ("RegionSplitter.within", HEX, b"00000000", b"30000000", 3, True),
+        text_keys("00000000", "10000000", "20000000", "30000000"),
+    ),
+    (
+        ("RegionSplitter.within", DECIMAL, b"00", b"99", 3, False),
+        text_keys("00000033", "00000066"),
+    ),
+    (("RegionSplitter.midpoint", HEX, b"00000000", b"fffffffe"), text_keys("7fffffff")),
+    # An end that is the algorithm's last row counts as one more: the region is open there.
+    (("RegionSplitter.midpoint", HEX, b"00000000", b"ffffffff"), text_keys("80000000")),
+    (("RegionSplitter.midpoint", HEX, b"0", b"9", b"0", b"9"), text_keys("5")),
+    (
+        ("RegionSplitter.midpoint", UNIFORM, b"\xdf" + b"\xff" * 7, b"\xff" * 8),
+        hex_keys("ef" + "ff" * 7),
+    ),
+    (("Bytes.split", b"a", b"b", False, 3), hex_keys("6100", "6140", "6180", "61c0", "6200")),
+    (("Bytes.split", b"a", b"b", True, 1), hex_keys("61", "62", "62")),
+    (("Bytes.split", b"aaa", b"aab", False, 1), hex_keys("61616100", "61616180", "61616200")),
+    (("Bytes.split", b"", b" ", False, 1), hex_keys("", "10", "20")),
+    ((NEXT, b"a\xff\xff"), [b"b"]),
+    ((NEXT, b"\xff\xff"), [b""]),
+    (("Bytes.toBytes", "short", -2), hex_keys("fffe")),
+    (("Bytes.toBytes", "int", 1), hex_keys("00000001")),
+    (("Bytes.toBytes", "long", LONG_LEAST), hex_keys("80" + "00" * 7)),
+    (("Bytes.toBytes", "float", bytes.fromhex("7fc12345")), hex_keys("7fc12345")),
+    (("Bytes.toBytes", "double", struct.pack(">d", -1.5)), hex_keys("bff8" + "00" * 6)),
+    (("Bytes.toBytesBinary", "a\\x0A\\xff\\éé€"), [b"a\nxff\\\xe9\xe9\xac"]),
+    (("Long.MAX_VALUE-", 1), hex_keys("7f" + "ff" * 6 + "fe")),
+]
+
+
+@pytest.mark.parametrize(("asked", "keys"), KEYS)
+def test_keys(hbase_oracle: JavaOracle, asked: tuple[str, ...], keys: list[bytes]) -> None:
+    """Ranges, midpoints, padded ends, stop rows and plain integers are the known bytes."""
+    assert keys == as_keys(hbase_oracle.ask(*asked))
+
+
+def test_text(hbase_oracle: JavaOracle) -> None:
+    """The shell's spelling of a key comes back as text."""
+    expected = r"a\x00~ \x5C\xFF"
+    assert expected == as_text(hbase_oracle.ask("Bytes.toStringBinary", b"a\0~ \\\xff"))
+
+
+ORDERED: list[tuple[str, Argument, str]] = [
+    ("Int8", 5, "2985"),
+    ("Int16", -1, "2a7fff"),
+    ("Int32", 0, "2b80000000"),
+    ("Int64", LONG_LEAST, "2c0000000000000000"),
+    ("Int64", -1, "2c7fffffffffffffff"),
+    ("Int64", 5, "2c8000000000000005"),
+    ("Int64", LONG_MOST, "2cffffffffffffffff"),
+    ("Float32", struct.pack(">f", 1.0), "30bf800000"),
+    ("Float32", struct.pack(">f", -1.0), "30407fffff"),
+    ("Float32", struct.pack(">f", -0.0), "307fffffff"),
+    ("Float32", struct.pack(">f", 0.0), "3080000000"),
+    ("Float64", struct.pack(">d", 1.0), "31bff0000000000000"),
+    ("String", "foo", "34666f6f00"),
+    ("String", "", "3400"),
+    ("String", None, "05"),
+    ("BlobVar", b"", "3700"),
+    ("BlobVar", b"foo", "37b39bed70"),
+    ("BlobVar", b"\xaa" * 7, "37d5aad5aad5aad52a"),
+    ("BlobVar", b"88888888", "379c8e8783c1e0f0b89c00"),
+    ("BlobVar", None, "05"),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "ascending"), ORDERED)
+def test_ordered_bytes(
+    hbase_oracle: JavaOracle, type_: str, value: Argument, ascending: str
+) -> None:
+    """Ascending is the known bytes, descending their complement, and both decode to the value."""
+    descending = bytes(byte ^ 0xFF for byte in bytes.fromhex(ascending)).hex()
+    assert ascending == hbase_oracle.ask("OrderedBytes.encode", type_, UP, value)
+    assert descending == hbase_oracle.ask("OrderedBytes.encode", type_, DOWN, value)
+    for stored in (ascending, descending):
+        assert spell(value) == hbase_oracle.ask("OrderedBytes.decode", type_, bytes.fromhex(stored))
+
+
+def test_ordered_nan(hbase_oracle: JavaOracle) -> None:
+    """Every NaN is written as the one that sorts last."""
+    noisy = {"Float32": bytes.fromhex("7fc12345"), "Float64": bytes.fromhex("fff8000000000123")}
+    expected = ["30ffc00000", "31fff8000000000000"]
+    assert expected == [
+        hbase_oracle.ask("OrderedBytes.encode", type_, UP, bits) for type_, bits in noisy.items()
+    ]
+
+
+@pytest.mark.parametrize("value", [b"", b"a", b"abc", b"\xff" * 7, bytes(range(256))])
+def test_hashes(hbase_oracle: JavaOracle, value: bytes) -> None:
+    """Digests and hashes agree with implementations that are neither ours nor Java's."""
+    digests = {"MD5": hashlib.md5, "SHA-1": hashlib.sha1, "SHA-256": hashlib.sha256}
+    for name, digest in digests.items():
+        asked = hbase_oracle.ask("MessageDigest.digest", name, value)
+        assert digest(value).digest() == as_bytes(asked)
+    assert str(zlib.crc32(value)) == hbase_oracle.ask("CRC32.getValue", value)
+    assert str(mmh3.hash(value, 0, signed=False)) == hbase_oracle.ask("MurmurHash3.hash", value)
+
+
+ARITHMETIC: list[tuple[tuple[Argument, ...], int]] = [
+    (("Bytes.hashCode", b""), 1),
+    (("Bytes.hashCode", b"a"), 31 + 97),
+    (("Bytes.hashCode", b"\xff"), 31 - 1),
+    (("Bytes.compareTo", b"a", b"ab"), -1),
+    (("Bytes.compareTo", b"\x7f", b"\x80"), -1),
+    (("Bytes.compareTo", b"", b""), 0),
+    (("Math.abs%", -7, 4), 3),
+    (("Math.abs%", -(2**31), 10), 8),
+    (("Math.floorMod", -7, 4), 1),
+    (("Math.floorMod", LONG_LEAST, 16), 0),
+]
+
+
+@pytest.mark.parametrize(("asked", "number"), ARITHMETIC)
+def test_arithmetic(hbase_oracle: JavaOracle, asked: tuple[str, ...], number: int) -> None:
+    """Java's own arithmetic: signed bytes, remainders that keep the sign, floors that do not."""
+    assert str(number) == hbase_oracle.ask(*asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (("Bytes.tobytes", 1), "no such question: Bytes.tobytes"),
+        (("Bytes.toBytes", "int", 2**31), "not within -2147483648..2147483647"),
+        (("Bytes.toBytes", "float", b"abc"), "argument 2 is not 4 bytes"),
+        (("RegionSplitter.split", "hex_string", 2), "no split algorithm: hex_string"),
+        (("Bytes.hashCode", b"a", b"b"), "takes 1 arguments, not 2"),
+        (("OrderedBytes.encode", "Int8", "UP", 1), "no Order: UP"),
+    ],
+)
+def test_nonsense(hbase_oracle: JavaOracle, asked: tuple[str, ...], reason: str) -> None:
+    """A question that cannot be put is never mistaken for a refusal by HBase."""
+    with pytest.raises(OracleError, match=reason):
+        hbase_oracle.ask(*asked)
+
+
+def test_floats_are_given_as_bits(hbase_oracle: JavaOracle) -> None:
+    """A float would lose the payload of a NaN on the way: it is refused before anything is sent."""
+    with pytest.raises(TypeError, match="IEEE bits"):
+        hbase_oracle.ask("Bytes.toBytes", "double", 1.5)  # type: ignore[arg-type]
+    expected = "128"
+    assert expected == hbase_oracle.ask("Bytes.hashCode", b"a")
+
+
+def test_fifty_thousand_at_once(hbase_oracle: JavaOracle) -> None:
+    """More questions and answers than both pipes hold neither deadlock nor change places."""
+    numbers = range(50_000)
+    questions = (("Long.MAX_VALUE-", number) for number in numbers)
+    answers = hbase_oracle.ask_many(questions)
+    assert [(LONG_MOST - number).to_bytes(8).hex() for number in numbers] == answers
+
+
+def test_long_lines(hbase_oracle: JavaOracle) -> None:
+    """Single questions and answers that no pipe holds come through whole."""
+    longest = [bytes([byte]) * 300_000 for byte in (0x00, 0x61, 0xFF)]
+    answers = hbase_oracle.ask_many(("Bytes.toStringBinary", value) for value in longest)
+    expected = [300_000 * 4, 300_000, 300_000 * 4]
+    assert expected == [len(as_text(answer)) for answer in answers]
+
+
+def test_no_questions(hbase_oracle: JavaOracle) -> None:
+    """Nothing asked, nothing answered."""
+    expected: list[str] = []
+    assert expected == hbase_oracle.ask_many([])
+
+
+def test_prints_stay_out_of_the_answers(hbase_oracle: JavaOracle) -> None:
+    """What a Java library prints does not stand among the answers."""
+    questions: list[tuple[Argument, ...]]
+    questions = [("System.out.println", "= 1"), ("Bytes.hashCode", b"")]
+    expected = ["null", "1"]
+    assert expected == hbase_oracle.ask_many(questions)
+
+
+@pytest.fixture
+def own(hbase_oracle: JavaOracle) -> Iterator[JavaOracle]:
+    """An oracle that a test may break; the session's stands for Java being here."""
+    assert hbase_oracle.pid
+    with JavaOracle(command()) as oracle:
+        yield oracle
+
+
+def test_killed(own: JavaOracle) -> None:
+    """A JVM that was killed is reported as dead, with its exit code, now and later."""
+    expected = "1"
+    assert expected == own.ask("Bytes.hashCode", b"")
+    os.kill(own.pid, signal.SIGKILL)
+    with pytest.raises(OracleError, match="the JVM died, exit code -9"):
+        own.ask("Bytes.hashCode", b"")
+    with pytest.raises(OracleError, match="cannot be asked: the JVM died, exit code -9"):
+        own.ask("Bytes.hashCode", b"")
+
+
+def test_stopped(own: JavaOracle) -> None:
+    """Stopping ends the process itself, and a second stop is harmless."""
+    own.stop()
+    own.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(own.pid, 0)
+    with pytest.raises(OracleError, match="it was stopped"):
+        own.ask("Bytes.hashCode", b"")
+
+
+def test_last_words() -> None:
+    """A JVM that does not come up is reported with what it printed."""
+    with (
+        JavaOracle([sys.executable, "-c", "raise SystemExit('no main class')"]) as oracle,
+        pytest.raises(OracleError, match="exit code 1; its last words: no main class"),
+    ):
+        oracle.ask("Bytes.hashCode", b"")
+
+
+def test_silence() -> None:
+    """A JVM that hangs, reading nothing and writing nothing, is given up at the deadline."""
+    begun = monotonic()
+    with (
+        JavaOracle([sys.executable, "-c", "input(); input()"], patience_s=0.5) as oracle,
+        pytest.raises(OracleError, match=r"said nothing for 0\.5 s"),
+    ):
+        oracle.ask("Bytes.hashCode", b"")
+    assert monotonic() - begun < 10

@@ -1,0 +1,83 @@
+"""Boundaries ascend, cut all keys into regions without gap or overlap, and say what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.errors import DeclarationError
+from rowkey.regions import SPLIT_BYTES_MOST, Boundaries, next_prefix
+
+rows = st.lists(st.sampled_from([0, 97, 255]), max_size=5).map(bytes)
+split_sets = st.sets(rows.filter(bool), max_size=12).map(sorted)
+
+
+@given(splits=split_sets, key=rows)
+def test_every_key_is_in_exactly_one_region(splits: list[bytes], key: bytes) -> None:
+    """The regions are half-open, and together they hold every key once."""
+    boundaries = Boundaries(splits)
+    holding = [
+        index
+        for index, (start, stop) in enumerate(boundaries.regions)
+        if start <= key and (key < stop or not stop)
+    ]
+    assert [boundaries.locate_one(key)] == holding
+
+
+@given(splits=split_sets)
+def test_regions_follow_each_other(splits: list[bytes]) -> None:
+    """Each region stops where the next one starts; the ends are open."""
+    boundaries = Boundaries(splits)
+    starts, stops = zip(*boundaries.regions, strict=True)
+    assert ((b"", *splits), (*splits, b"")) == (starts, stops)
+    assert len(splits) + 1 == len(boundaries)
+    assert max(map(len, splits), default=0) == boundaries.depth
+
+
+@given(splits=split_sets, other=split_sets)
+def test_equality_is_that_of_the_keys(splits: list[bytes], other: list[bytes]) -> None:
+    """Equal keys make equal boundaries with equal hashes."""
+    assert (splits == other) == (Boundaries(splits) == Boundaries(other))
+    assert hash(Boundaries(splits)) == hash(Boundaries(tuple(splits)))
+
+
+@given(st.lists(rows, max_size=8))
+def test_only_ascending_distinct_keys_pass(splits: list[bytes]) -> None:
+    """Whatever is not a sorted set of keys that are not empty is refused."""
+    good = splits == sorted(set(splits)) and b"" not in splits
+    try:
+        Boundaries(splits)
+    except DeclarationError:
+        assert not good
+    else:
+        assert good
+
+
+def test_all_mistakes_come_at_once() -> None:
+    """Every key that is empty, repeated, out of order or too long is named by its place."""
+    splits = [b"m", b"", b"m", b"a", b"z" * (SPLIT_BYTES_MOST + 1), b"{"]
+    with pytest.raises(DeclarationError) as caught:
+        Boundaries(splits)
+    places = [mistake.path for mistake in caught.value.mistakes]
+    assert ["splits[1]", "splits[2]", "splits[3]", "splits[4]"] == places
+
+
+def test_boundaries_print_short() -> None:
+    """Only the first keys are printed."""
+    assert "Boundaries([b'a', b'b'])" == repr(Boundaries([b"a", b"b"]))
+    assert len(repr(Boundaries(bytes([65 + i]) for i in range(50)))) < 60
+
+
+@given(prefix=rows, key=rows)
+def test_keys_of_a_prefix_end_before_the_next(prefix: bytes, key: bytes) -> None:
+    """A key begins with a prefix exactly if it lies from the prefix to the next one."""
+    after = next_prefix(prefix)
+    assert key.startswith(prefix) == (prefix <= key and (after is None or key < after))
+
+
+def test_next_prefix_golden() -> None:
+    """Trailing FF are dropped, the last byte is raised, and FF alone has no end."""
+    prefixes = [b"a", b"a\xff", b"a\xff\xff", b"\x00", b"", b"\xff\xff", b"uid1~", b"\xfe\xff"]
+    expected = [b"b", b"b", b"b", b"\x01", None, None, b"uid1\x7f", b"\xff"]
+    assert expected == [next_prefix(prefix) for prefix in prefixes]

@@ -1,0 +1,146 @@
+"""Many keys are located as bisect locates each of them, whatever bytes keys and splits are of."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from rowkey.errors import Refused
+from rowkey.regions import Boundaries, locate, locate_array, locate_fixed
+
+# Bytes at both ends of the order and two neighbours, in runs that cross words of eight bytes.
+pieces = st.sampled_from(
+    [b"\0", b"\xff", b"a", b"b", b"\0" * 7, b"\xff" * 8, b"aaaaaaaa", b"a" * 15]
+)
+rows = st.lists(pieces, max_size=5).map(b"".join)
+split_sets = st.sets(rows.filter(bool), max_size=24).map(sorted)
+
+
+def laid_out(keys: list[bytes], slack: int = 0) -> tuple[Any, Any]:
+    """Keys one after the other, with bytes before and after that belong to none."""
+    data = np.frombuffer(b"\xee" * slack + b"".join(keys) + b"\xee" * slack, np.uint8)
+    return data, np.cumsum([slack, *map(len, keys)])
+
+
+def near(splits: list[bytes]) -> list[bytes]:
+    """Keys at, just before and just after the splits."""
+    return [
+        key for split in splits for key in (split, split + b"\0", split[:-1], split[:-1] + b"\xff")
+    ]
+
+
+@settings(max_examples=300)
+@given(splits=split_sets, drawn=st.lists(rows, max_size=20), slack=st.integers(0, 9))
+@example(splits=[b"a\0"], drawn=[b"a", b"a\0", b"a\0\0"], slack=0)
+@example(splits=[b"\xff" * 8, b"\xff" * 9], drawn=[b"\xff" * 8], slack=8)
+def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: int) -> None:
+    """Every layout of the same keys gives the region that bisect gives."""
+    keys = [b"", *drawn, *near(splits)]
+    boundaries = Boundaries(splits)
+    expected = [bisect_right(splits, key) for key in keys]
+    data, offsets = laid_out(keys, slack)
+    assert expected == locate(boundaries, data, offsets.astype(np.int32)).tolist()
+    assert expected == locate(boundaries, data, offsets.astype(np.int64)).tolist()
+    for kind in (pa.binary(), pa.large_binary()):
+        array = pa.array([b"before", *keys], kind)[1:]
+        assert expected == locate_array(boundaries, array).tolist()
+
+
+@settings(max_examples=150)
+@given(splits=split_sets, drawn=st.lists(rows, max_size=10), width=st.integers(1, 20))
+def test_keys_of_one_width_located_as_by_bisect(
+    splits: list[bytes], drawn: list[bytes], width: int
+) -> None:
+    """A matrix, whole or every other row of one, and a fixed-size array give what bisect gives."""
+    keys = [key.ljust(width, b"\0")[:width] for key in [*drawn, *near(splits)]]
+    expected = [bisect_right(splits, key) for key in keys]
+    boundaries = Boundaries(splits)
+    matrix = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), width)
+    assert expected == locate_fixed(boundaries, matrix).tolist()
+    assert expected == locate_fixed(boundaries, np.repeat(matrix, 2, axis=0)[::2]).tolist()
+    array = pa.array([b"x" * width, *keys], pa.binary(width))[1:]
+    assert expected == locate_array(boundaries, array).tolist()
+
+
+def words(random: Random, alphabet: bytes, longest: int, count: int) -> list[bytes]:
+    """Random keys."""
+    return [bytes(random.choices(alphabet, k=random.randrange(longest + 1))) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "longest", "splits"),
+    [(bytes(range(256)), 1, 200), (bytes(range(256)), 2, 2_000), (bytes(range(256)), 12, 3_000),
+     (b"\0a", 8, 300), (b"\0\xff", 40, 900), (b"0123456789abcdef", 10, 1_000)],
+)  # fmt: skip
+def test_many_keys_over_several_blocks(alphabet: bytes, longest: int, splits: int) -> None:
+    """Blocks of keys that all end early, of which some do, and of many splits."""
+    random = Random(7)
+    cut = sorted(set(words(random, alphabet, longest, splits)) - {b""})
+    keys = words(random, alphabet, longest + 8, 40_000)
+    expected = [bisect_right(cut, key) for key in keys]
+    assert expected == locate(Boundaries(cut), *laid_out(keys)).tolist()
+
+
+def test_long_common_prefixes() -> None:
+    """Splits that differ only behind hundreds of equal bytes, and in the middle of words."""
+    random = Random(8)
+    lead = b"tenant-001|" * 40
+    cut = sorted(
+        {lead[: random.choice([17, 100, 440])] + key for key in words(random, b"ab", 6, 80)}
+    )
+    keys = [
+        lead[: random.choice([16, 17, 99, 440])] + key for key in words(random, b"abt", 9, 5_000)
+    ]
+    keys += near(cut)
+    expected = [bisect_right(cut, key) for key in keys]
+    assert expected == locate(Boundaries(cut), *laid_out(keys)).tolist()
+
+
+def test_no_splits_are_one_region() -> None:
+    """A table that is not split holds every key in its only region."""
+    assert [0, 0, 0] == locate(Boundaries(), *laid_out([b"", b"a", b"\xff" * 20])).tolist()
+
+
+def test_no_keys_have_no_regions() -> None:
+    """Nothing is located, in every layout."""
+    boundaries = Boundaries([b"a"])
+    assert [] == locate(boundaries, *laid_out([])).tolist()
+    assert [] == locate_fixed(boundaries, np.empty((0, 4), np.uint8)).tolist()
+    assert [] == locate_array(boundaries, pa.array([], pa.binary())).tolist()
+
+
+def test_only_empty_keys() -> None:
+    """Keys without bytes lie in the first region, in every layout."""
+    boundaries = Boundaries([b"\0"])
+    assert [0, 0] == locate(boundaries, *laid_out([b"", b""])).tolist()
+    assert [0, 0] == locate_fixed(boundaries, np.empty((2, 0), np.uint8)).tolist()
+    assert [0, 0] == locate_array(boundaries, pa.array([b"", b""])).tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "offsets"),
+    [(np.zeros(4, np.uint8), np.array([0, 5])), (np.zeros(4, np.uint8), np.array([-1, 4])),
+     (np.zeros(4, np.uint8), np.array([0, 3, 1, 4])), (np.zeros(4, np.int8), np.array([0, 4])),
+     (np.zeros(4, np.uint8), np.array([], int)), (np.zeros(4, np.uint8), np.array([0.0, 4.0]))],
+)  # fmt: skip
+def test_bad_layouts_are_refused(data: Any, offsets: Any) -> None:
+    """Offsets that fall or point outside the data, and other types, are refused by name."""
+    with pytest.raises(Refused):
+        locate(Boundaries([b"a\0"]), data, offsets)
+
+
+def test_bad_arrays_are_refused() -> None:
+    """Nulls, text and matrices of numbers are refused by name."""
+    boundaries = Boundaries([b"a"])
+    for array in (pa.array([b"a", None]), pa.array(["a"])):
+        with pytest.raises(Refused):
+            locate_array(boundaries, array)
+    with pytest.raises(Refused):
+        locate_fixed(boundaries, np.zeros((2, 2), np.int64))

@@ -1,0 +1,93 @@
+"""Ranges cut into equal steps, against HBase's figures and against arithmetic."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.errors import Refused
+from rowkey.regions import SPLITS, CutRequest, bytes_split, steps_below
+from rowkey.regions.splits.decimal_string import DecimalString
+from rowkey.regions.splits.hex_string import HexString
+from rowkey.regions.splits.uniform import Uniform
+
+ends = st.lists(st.sampled_from([0, 1, 97, 255]), max_size=4).map(bytes)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "inclusive", "count", "keys"),
+    [("61", "62", False, 3, "6100 6140 6180 61c0 6200"), ("61", "62", True, 1, "61 62 62"),
+     ("616161", "616162", False, 1, "61616100 61616180 61616200"), ("", "20", False, 1, " 10 20")],
+)  # fmt: skip
+def test_bytes_split_golden(start: str, stop: str, inclusive: bool, count: int, keys: str) -> None:
+    """Bytes.split of 2.6.4: padding, one more byte where needed, ends as they were padded."""
+    split = bytes_split(bytes.fromhex(start), bytes.fromhex(stop), inclusive=inclusive, count=count)
+    assert keys.split(" ") == [key.hex() for key in split]
+
+
+@given(start=ends, stop=ends, inclusive=st.booleans(), count=st.integers(-1, 300))
+def test_bytes_split_ascends(start: bytes, stop: bytes, inclusive: bool, count: int) -> None:
+    """As many keys as asked for, ascending between the ends, at equal steps."""
+    if start.ljust(4, b"\0") >= stop.ljust(4, b"\0") or count < 1:
+        with pytest.raises(Refused):
+            bytes_split(start, stop, inclusive=inclusive, count=count)
+        return
+    keys = bytes_split(start, stop, inclusive=inclusive, count=count)
+    assert count + 2 == len(keys)
+    width = len(keys[1])
+    numbers = [int.from_bytes(key.ljust(width, b"\0"), "big") for key in keys]
+    steps = [after - before for before, after in pairwise(numbers)]
+    assert {steps[0]} == set(steps[:-1])
+    assert steps[0] > 0
+    assert steps[-1] >= 0 if inclusive else steps[-1] > 0
+
+
+@given(prefix=st.binary(max_size=3), count=st.integers(1, 2_000))
+def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
+    """Distinct ascending keys of the prefix, one fewer than parts."""
+    keys = steps_below(prefix, count)
+    assert count - 1 == len(keys)
+    assert sorted(set(keys)) == keys
+    assert all(key.startswith(prefix) and key != prefix for key in keys)
+
+
+def test_ranges_between_two_rows() -> None:
+    """RegionSplitter's split of a range of rows, with and without its ends."""
+    assert [b"10000000", b"20000000"] == HexString().between(b"00000000", b"30000000", 3)
+    assert [b"00000033", b"00000066"] == DecimalString().between(b"00", b"99", 3)
+    both = DecimalString().between(b"", b"99", 2, inclusive=True, width=2)
+    assert [b"00", b"50", b"99"] == both
+    assert [b"\x10", b"\x20"] == Uniform.between(b"\x00", b"\x30", 3)
+    assert [b"a", b"b", b"b"] == Uniform.between(b"a", b"b", 2, inclusive=True)
+    assert [b"\x80" + bytes(7)] == Uniform.between(b"", b"", 2)
+
+
+def test_middle_of_two_rows() -> None:
+    """RegionSplitter's split of a region into two."""
+    assert b"7fffffff" == HexString().middle(b"", b"ffffffff")
+    assert b"00000015" == DecimalString().middle(b"10", b"20")
+    assert bytes.fromhex("61616180") == Uniform.middle(b"aaa", b"aab")
+    assert bytes.fromhex("ef" + "ff" * 7) == Uniform.middle(
+        bytes.fromhex("df" + "ff" * 7), b"\xff" * 8
+    )
+
+
+def test_ranges_that_are_none_are_refused() -> None:
+    """Rows in the wrong order, no numbers, and a last row of 0."""
+    for start, stop in ((b"5", b"5"), (b"9", b"1"), (b"x", b"9")):
+        with pytest.raises(Refused):
+            DecimalString().between(start, stop, 2)
+    with pytest.raises(Refused):
+        DecimalString().middle(b"", b"0")
+    with pytest.raises(Refused):
+        Uniform.between(b"b", b"a", 2)
+
+
+def test_custom_rows_set_the_width() -> None:
+    """Keys are as long as the last row, and in lower case whatever its case."""
+    kind = SPLITS["hex_string"]
+    assert (b"05", b"0a") == kind().cut(CutRequest(3, "0", "0F")).splits
+    assert (b"0007f",) == kind().cut(CutRequest(2, b"0", b"000FE")).splits
