@@ -67,7 +67,8 @@ def test_values_beside_the_allowed_are_refused(row: Any) -> None:
      ({"bloom": "ROWPREFIX_FIXED_LENGTH(n)"}, "bloom"), ({"compression": "zstd"}, "compression"),
      ({"bloom": "ROWPREFIX_FIXED_LENGTH(0)"}, "bloom"), ({"encoding": "PREFIX_TREE"}, "encoding"),
      ({"bloom": "ROWPREFIX_FIXED_LENGTH(32768)"}, "bloom"), ({"min_versions": 1}, "min_versions"),
-     ({"min_versions": 3, "versions": 2, "ttl": 60}, "min_versions"), ({"VERSIONS": 1}, "VERSIONS")],
+     ({"min_versions": 3, "versions": 2, "ttl": 60}, "min_versions"),
+     ({"VERSIONS": 1}, "VERSIONS")],
 )  # fmt: skip
 def test_mistakes_are_found(attributes: dict[str, Any], path: str) -> None:
     """Each of HBase's limits, at both ends."""

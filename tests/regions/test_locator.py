@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rowkey.errors import Refused
@@ -36,7 +36,6 @@ def near(splits: list[bytes]) -> list[bytes]:
     ]
 
 
-@settings(max_examples=300)
 @given(splits=split_sets, drawn=st.lists(rows, max_size=20), slack=st.integers(0, 9))
 @example(splits=[b"a\0"], drawn=[b"a", b"a\0", b"a\0\0"], slack=0)
 @example(splits=[b"\xff" * 8, b"\xff" * 9], drawn=[b"\xff" * 8], slack=8)
@@ -53,7 +52,6 @@ def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: in
         assert expected == locate_array(boundaries, array).tolist()
 
 
-@settings(max_examples=150)
 @given(splits=split_sets, drawn=st.lists(rows, max_size=10), width=st.integers(1, 20))
 def test_keys_of_one_width_located_as_by_bisect(
     splits: list[bytes], drawn: list[bytes], width: int

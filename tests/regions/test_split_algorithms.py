@@ -114,11 +114,10 @@ def test_requests_that_cannot_be_cut_are_refused(name: str, request_: CutRequest
 def test_number_ranges_are_equal_but_the_last(
     name: str, first: int, span: int, regions: int
 ) -> None:
-    """All regions but the last are of one size; the last has what is left over, less than n more."""
+    """All regions but the last are of one size; the last has what is left over besides."""
     base = 16 if name == "hex_string" else 10
-    written = (
-        (f"{first:012x}", f"{first + span:012x}") if base == 16 else (str(first), str(first + span))
-    )
+    form = "012x" if base == 16 else "d"
+    written = format(first, form), format(first + span, form)
     if regions > span + 1:
         with pytest.raises(Refused):
             cut(name, CutRequest(regions, *written))

@@ -222,7 +222,7 @@ def check_family(name: str, attributes: Mapping[str, object]) -> Iterator[Refuse
 
     >>> print(*check_family("d", {"compresion": "ZSTD", "min_versions": 2}), sep="\n")
     compresion: is not an attribute of a family. Did you mean compression?
-    min_versions: 2 versions are kept after a time to live that never ends. Give ttl, or drop min_versions.
+    min_versions: 2 versions outlive a time to live that never ends. Give ttl, or drop it.
     min_versions: 2 versions are kept of 1; expected at most versions = 1. Raise versions to 2.
     """
     yield from check_family_name(name)
@@ -251,8 +251,8 @@ def _check_min_versions(sound: Mapping[str, Any]) -> Iterator[Refused]:
     least = sound.get("min_versions", 0)
     most = sound.get("versions", ATTRIBUTES["versions"].default)
     if least and sound.get("ttl", FOREVER_S) == FOREVER_S:
-        what = f"{least} versions are kept after a time to live that never ends"
-        yield Refused("min_versions", what, remedy="Give ttl, or drop min_versions.")
+        what = f"{least} versions outlive a time to live that never ends"
+        yield Refused("min_versions", what, remedy="Give ttl, or drop it.")
     if least > most:
         what = f"{least} versions are kept of {most}"
         remedy = f"Raise versions to {least}."

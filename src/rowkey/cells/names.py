@@ -48,15 +48,15 @@ def check_table(name: str) -> Iterator[Refused]:
     >>> [str(mistake) for mistake in check_table("sales:orders")]
     []
     >>> print(*check_table("server logs"))
-    'server logs' has ' ' in it; expected a table's name of letters, digits and _ . -. Write server_logs.
+    'server logs' has ' ' in it; expected letters, digits and _ . - in a table. Write server_logs.
     """
     namespace, colon, qualifier = name.rpartition(":")
     if colon:
         yield from _check_piece(
-            namespace, "a namespace of letters, digits and _", _STRANGE_IN_NAMESPACE
+            namespace, "letters, digits and _ in a namespace", _STRANGE_IN_NAMESPACE
         )
     yield from _check_piece(
-        qualifier, "a table's name of letters, digits and _ . -", _STRANGE_IN_QUALIFIER
+        qualifier, "letters, digits and _ . - in a table", _STRANGE_IN_QUALIFIER
     )
     if qualifier == RESERVED_TABLE:
         yield Refused("", f"{name!r} is a name HBase keeps for itself", "another name")

@@ -106,6 +106,17 @@ class FieldType(ABC):
 
         return pa.string()
 
+    def cast(self, array: pa.Array) -> pa.Array | None:
+        """A text column as a typed one, where Arrow's own parsing means the same as `parse`.
+
+        Args:
+            array: Arrow strings; nulls stay null.
+
+        Returns:
+            None where each different text must be parsed by itself.
+        """
+        return None
+
     def physical(self, array: pa.Array) -> Any:
         """The held forms of an Arrow array without nulls, in the shape the codecs take."""
         return [self.hold(value) for value in array.to_pylist()]

@@ -69,6 +69,14 @@ class Integer(FieldType):
 
         return getattr(pa, f"{'' if self.has_sign else 'u'}int{self.bits}")()
 
+    def cast(self, array: pa.Array) -> pa.Array | None:
+        import pyarrow as pa
+
+        try:
+            return array.cast(self.arrow())
+        except pa.ArrowInvalid:
+            return None
+
     def physical(self, array: pa.Array) -> Ints:
         numbers = whole_numbers(array, self.parse)
         low, high = self.numbers

@@ -21,6 +21,9 @@ class TextType(FieldType):
 
     is_sequence = True
 
+    def cast(self, array: pa.Array) -> pa.Array | None:
+        return array if self.is_held_plainly(array.drop_null()) else None
+
     def physical(self, array: pa.Array) -> Spans:
         from rowkey.keys.types.spans import spans_from, spans_of
 

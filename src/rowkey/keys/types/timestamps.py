@@ -104,6 +104,18 @@ class Timestamp(FieldType):
 
         return pa.timestamp(self.unit, "UTC")
 
+    def cast(self, array: pa.Array) -> pa.Array | None:
+        import pyarrow as pa
+
+        first = str(array[0]) if len(array) else ""
+        if "-" not in first[:8]:
+            return None
+        zoned = first.endswith("Z") or first[-6:-5] in ("+", "-")
+        try:
+            return array.cast(pa.timestamp(self.unit, "UTC" if zoned else None)).cast(self.arrow())
+        except pa.ArrowInvalid:
+            return None
+
     def physical(self, array: pa.Array) -> Ints:
         import numpy as np
         import pyarrow as pa

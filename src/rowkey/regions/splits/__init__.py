@@ -1,12 +1,6 @@
-"""The ways to choose split keys: one file, one kind."""
-
-from collections.abc import Mapping
+"""The ways to choose split keys: one file each."""
 
 from rowkey.kinds import gather
 from rowkey.regions.algorithm import SplitAlgorithm
 
-SPLITS: Mapping[str, type[SplitAlgorithm]] = gather(
-    SplitAlgorithm,  # type: ignore[type-abstract]
-    __name__,
-    __path__,
-)
+SPLITS = gather(SplitAlgorithm, __name__, __path__)

@@ -1,0 +1,42 @@
+"""The place `packed`."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rowkey.rows.contract import CellShape, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.keys import Field
+    from rowkey.schema import FieldWords
+
+LABEL_BYTES = 2
+"""What a packed value adds to its own bytes: its number in the cell, and its type and length.
+Source: the msgpack specification, a map of small integers to short values."""
+
+
+class Packed(Place):
+    """One cell shared by several fields: the key and its overhead are paid once."""
+
+    name = "packed"
+
+    @classmethod
+    def claims(cls, words: FieldWords) -> bool:
+        return words.pack is not None
+
+    @classmethod
+    def cells(
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+    ) -> Iterator[CellShape]:
+        def cell(field: Field) -> tuple[str, str]:
+            return field.words.family or family, field.words.pack or ""
+
+        for (where, label), shared in groupby(sorted(fields, key=cell), key=cell):
+            together = list(shared)
+            size = 1 + sum(widths[field.name] + LABEL_BYTES for field in together)
+            names = tuple(field.name for field in together)
+            optional = all(field.nullable for field in together)
+            yield CellShape(where, label.encode(), names, size, optional)

@@ -1,0 +1,33 @@
+"""The place `qualifier`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.rows.contract import CellShape, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.keys import Field
+    from rowkey.schema import FieldWords
+
+
+class Qualifier(Place):
+    """Before the qualifier of every cell of the event: many events share one wide row."""
+
+    name = "qualifier"
+
+    @classmethod
+    def claims(cls, words: FieldWords) -> bool:
+        return words.at == "qualifier"
+
+    @classmethod
+    def cells(
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+    ) -> Iterator[CellShape]:
+        return iter(())
+
+    @classmethod
+    def qualifier_bytes(cls, fields: Sequence[Field], widths: Mapping[str, float]) -> float:
+        return sum(widths[field.name] for field in fields)

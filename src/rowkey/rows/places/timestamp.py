@@ -1,0 +1,29 @@
+"""The place `timestamp`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.rows.contract import CellShape, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.keys import Field
+    from rowkey.schema import FieldWords
+
+
+class Timestamp(Place):
+    """The timestamp of every cell of the event: TTL counts from it, versions become history."""
+
+    name = "timestamp"
+
+    @classmethod
+    def claims(cls, words: FieldWords) -> bool:
+        return words.at == "timestamp"
+
+    @classmethod
+    def cells(
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+    ) -> Iterator[CellShape]:
+        return iter(())

@@ -1,0 +1,1 @@
+"""What comes in: recorded samples, generated events, and what they tell of the fields."""

@@ -1,0 +1,138 @@
+"""What the kinds of this room answer: how a sample is read, how values are drawn."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rowkey.errors import Refused, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A word that a kind takes beside its name in a design file.
+
+    Args:
+        name: the word.
+        kinds: the Python types its value may have.
+        meaning: what it says, for the reference.
+        default: its value if it is absent; None where it must be given.
+        allowed: what is allowed, as printed in an error.
+    """
+
+    name: str
+    kinds: tuple[type, ...]
+    meaning: str
+    default: Any = None
+    allowed: str = ""
+    required: bool = False
+
+
+def read_options(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a kind, each checked, defaults filled in.
+
+    Raises:
+        Refused: one is unknown, missing or of another type.
+    """
+    known = {option.name: option for option in kind.options}
+    for name in given:
+        if name != "kind" and name not in known:
+            allowed = ", ".join(known) or "none"
+            raise Refused(
+                name, f"{kind.name} has no option {name!r}", allowed, did_you_mean(name, known)
+            )
+    chosen = {}
+    for name, option in known.items():
+        value = given.get(name, option.default)
+        if value is None and option.required:
+            raise Refused(name, f"{kind.name} needs {name}", option.meaning)
+        if value is not None and (
+            not isinstance(value, option.kinds) or isinstance(value, bool) != (bool in option.kinds)
+        ):
+            raise Refused(name, f"{value!r} does not fit", option.allowed or option.meaning)
+        chosen[name] = value
+    return chosen
+
+
+class Format(ABC):
+    """How a file becomes batches of columns.
+
+    A format reads; it knows no design. Values come as Arrow has them or as text.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """Endings of file names, before `.gz` or `.zip`, that mean this format."""
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.chosen = read_options(type(self), given)
+
+    @abstractmethod
+    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        """The file's rows in order, a bounded number at a time.
+
+        Args:
+            path: the file.
+            columns: the columns wanted, in any order; None for all.
+
+        Raises:
+            SampleError: the file cannot be read, or has no such column.
+        """
+
+
+class Draw(ABC):
+    """How often each of a field's values comes, and in what order."""
+
+    name: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.chosen = read_options(type(self), given)
+
+    @abstractmethod
+    def draw(
+        self, chance: np.random.Generator, first: int, count: int, distinct: int
+    ) -> np.ndarray[Any, Any]:
+        """Which value each of the next events has.
+
+        Args:
+            chance: where randomness comes from.
+            first: the number of the first event, from 0.
+            count: how many events.
+            distinct: how many values there are.
+
+        Returns:
+            `count` numbers of 0 .. distinct-1.
+        """
+
+    def heaviest_share(self, distinct: int) -> float:
+        """Share of the most frequent value."""
+        return 1 / distinct
+
+
+SPREAD = 0x9E3779B97F4A7C15
+"""An odd number near 2^64 / golden ratio: its multiples are spread evenly modulo anything."""
+
+
+def scattered(ranks: np.ndarray[Any, Any], distinct: int) -> np.ndarray[Any, Any]:
+    """Ranks renumbered so that neighbours in rank are not neighbours in value.
+
+    Real identifiers do not sort by how busy they are; hot ones lie anywhere in the key space.
+    """
+    from math import gcd
+
+    factor = SPREAD % distinct or 1
+    while gcd(factor, distinct) != 1:
+        factor += 1
+    if distinct > 1 << 31:
+        return ranks
+    return ranks * factor % distinct

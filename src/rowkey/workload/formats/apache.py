@@ -1,0 +1,69 @@
+"""The format `apache`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rowkey.workload.contract import Format
+from rowkey.workload.files import lines_of, wanted
+from rowkey.workload.records import Misfits, batches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+COLUMNS = (
+    "client", "ident", "user", "time", "method", "path", "protocol", "status", "bytes", "referer",
+    "agent",
+)  # fmt: skip
+
+_LINE = re.compile(
+    r'(\S+) (\S+) (\S+) \[([^\]]*)\] "((?:[^"\\]|\\.)*)" (\S+) (\S+)'
+    r'(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?'
+)
+
+
+class Apache(Format):
+    """Apache's common and combined access logs.
+
+    Columns: client, ident, user, time, method, path, protocol, status, bytes, referer, agent; `-`
+    is no value.
+    """
+
+    name = "apache"
+    suffixes = (".log",)
+
+    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        kept = wanted(COLUMNS, columns, path)
+        order = [COLUMNS.index(name) for name in kept]
+        yield from batches_of(([r[i] for i in order] for r in _records(path)), kept)
+
+
+def _records(path: Path) -> Iterator[list[str | None]]:
+    misfits = Misfits(path, "lines of an Apache access log")
+    number = 0
+    for number, line in enumerate(lines_of(path), 1):
+        match = _LINE.match(line)
+        time = _instant(match[4]) if match else None
+        if match is None or time is None:
+            misfits.add(number, line)
+            continue
+        request = match[5].split(" ")
+        method, target, protocol = (*request, "-", "-")[:3] if len(request) < 3 else (
+            request[0], " ".join(request[1:-1]), request[-1]
+        )  # fmt: skip
+        found = [match[1], match[2], match[3], time, method, target, protocol, *match.groups()[5:]]
+        yield [None if value == "-" else value for value in found]
+    misfits.check(number)
+
+
+def _instant(text: str) -> str | None:
+    """The time of a line as ISO 8601."""
+    try:
+        return datetime.strptime(text, "%d/%b/%Y:%H:%M:%S %z").isoformat()
+    except ValueError:
+        return None

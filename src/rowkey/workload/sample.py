@@ -1,0 +1,188 @@
+"""A recording of what came in: a file read as batches of the design's fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import Refused, SampleError, did_you_mean
+from rowkey.workload.files import kind_suffix
+from rowkey.workload.formats import KINDS
+from rowkey.workload.typed import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+    from rowkey.workload.contract import Format
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """Rows of a sample that could not be events, counted.
+
+    Args:
+        count: how many.
+        first: the number of the first, from 1, and what it lacked.
+    """
+
+    count: int = 0
+    first: str = ""
+
+
+@dataclass(slots=True)
+class Events:
+    """Some events in arrival order.
+
+    Args:
+        rows: a column for each field that was asked for.
+        clock_ms: when each happened or arrived, in milliseconds since 1970; None if nothing tells.
+    """
+
+    rows: pa.RecordBatch
+    clock_ms: np.ndarray[Any, Any] | None
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+
+@dataclass(slots=True)
+class Sample:
+    """A file of recorded events.
+
+    Args:
+        path: the file.
+        format: how it is read.
+        fields: the fields wanted of each event, by name.
+        time: the field that holds an event's time, or None.
+        left_out: rows that lacked a value, counted while reading.
+    """
+
+    path: Path
+    format: Format
+    fields: Mapping[str, Field]
+    time: Field | None
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+    def events(self) -> Iterator[Events]:
+        """The events in the order of the file, a bounded number at a time.
+
+        Raises:
+            SampleError: the file cannot be read, or has no events.
+        """
+        sources = {name: f.words.source or name for name, f in self.fields.items()}
+        columns = list(dict.fromkeys(sources.values()))
+        self.left_out = LeftOut()
+        first, kept = 0, 0
+        for raw in self.format.batches(self.path, columns):
+            arrays = [typed(f, raw.column(sources[name])) for name, f in self.fields.items()]
+            batch = self._whole(arrays, first)
+            first += raw.num_rows
+            kept += batch.num_rows
+            if batch.num_rows:
+                yield Events(batch, self._clock(batch))
+        self._check(first, kept)
+
+    def _whole(self, arrays: list[Any], first: int) -> pa.RecordBatch:
+        """The rows that have a value for every field that must have one."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        batch = pa.RecordBatch.from_arrays(arrays, names=list(self.fields))
+        for name, declared in self.fields.items():
+            column = batch.column(name)
+            if declared.nullable or not column.null_count:
+                continue
+            valid = column.is_valid()
+            self.left_out.count += column.null_count
+            if not self.left_out.first:
+                row = first + pc.index(valid, pa.scalar(value=False)).as_py() + 1
+                self.left_out.first = f"row {row} has no {declared.type.name} for {name}"
+            batch = batch.filter(valid)
+        return batch
+
+    def _clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
+        return None if self.time is None else clock_ms(self.time, batch.column(self.time.name))
+
+    def _check(self, seen: int, kept: int) -> None:
+        if not seen:
+            raise SampleError(str(self.path), "holds no events", "one event or more")
+        if kept * 2 < seen:
+            raise SampleError(
+                str(self.path),
+                f"{self.left_out.count:,} of {seen:,} rows are no events; {self.left_out.first}",
+                "a value for every field of the key",
+                'Name the columns with from = "…", or declare the field nullable.',
+            )
+
+
+def clock_ms(field: Field, array: pa.Array) -> np.ndarray[Any, Any]:
+    """The times of a column in milliseconds since 1970.
+
+    Args:
+        field: a field with a unit of time.
+        array: its values, without nulls.
+    """
+    import numpy as np
+
+    held = field.physical(array)
+    tick = field.type.tick or 1
+    milli = 1_000_000
+    if tick >= milli:
+        factor = tick // milli
+        return np.asarray(np.clip(held, -(2**62) // factor, 2**62 // factor) * factor)
+    return np.asarray(held // (milli // tick))
+
+
+def open_sample(
+    path: str | Path,
+    fields: Mapping[str, Field],
+    time: Field | None,
+    format_words: Mapping[str, Any] | None = None,
+) -> Sample:
+    """A sample of a file.
+
+    Args:
+        path: the file.
+        fields: the fields wanted, by name.
+        time: the field that holds an event's time, or None.
+        format_words: the format's `kind` and options; told by the file's name if None.
+
+    Raises:
+        SampleError: the format is unknown, or its options are wrong.
+    """
+    path = Path(path)
+    words = dict(format_words or {"kind": guess_format(path)})
+    name = str(words.get("kind")).replace("-", "_")
+    kind = KINDS.get(name)
+    if kind is None:
+        raise SampleError(
+            "sample.format", f"{name!r} is no format", ", ".join(KINDS), did_you_mean(name, KINDS)
+        )
+    try:
+        return Sample(path, kind(words), fields, time)
+    except Refused as refusal:
+        mistake = refusal.mistake
+        where = ".".join(filter(None, ("sample.format", mistake.path)))
+        raise SampleError(where, mistake.what, mistake.allowed, mistake.remedy) from None
+
+
+def guess_format(path: Path) -> str:
+    """The name of the format that a file's name tells.
+
+    Raises:
+        SampleError: it tells none.
+    """
+    suffix = kind_suffix(path)
+    for name, kind in KINDS.items():
+        if suffix in kind.suffixes:
+            return name
+    known = ", ".join(suffix for kind in KINDS.values() for suffix in kind.suffixes)
+    raise SampleError(
+        str(path), f"the name does not tell its format, {suffix or 'no ending'}", known,
+        'Declare it: [sample] format = "csv".',
+    )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Columns of a sample as the values their fields declare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.errors import Refused, RowError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+
+
+def typed(field: Field, array: pa.Array) -> pa.Array:
+    """A column whose values the field can hold; null where it cannot.
+
+    Text is parsed as the field's type does, once per different value; empty text is no value,
+    except for text and bytes, which may be empty.
+
+    Args:
+        field: the declared field.
+        array: what the file had.
+
+    Cost: about 20 ns a value where Arrow can cast it, 1 µs for each different value otherwise.
+    """
+    import pyarrow as pa
+
+    if isinstance(array.type, pa.DictionaryType):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), field.type.arrow())
+    if not _is_text(array):
+        return _as_they_are(field, array)
+    quick = field.type.cast(array)
+    return _parsed(field, array) if quick is None else quick
+
+
+def _is_text(array: pa.Array) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
+
+
+def _as_they_are(field: Field, array: pa.Array) -> pa.Array:
+    """Values that are typed already, if the field takes their type; otherwise by their text."""
+    import pyarrow as pa
+
+    try:
+        field.type.physical(array.drop_null().slice(0, 1))
+        field.type.physical(array.drop_null())
+    except (Refused, pa.ArrowInvalid, TypeError, ValueError):
+        return _parsed(field, _texts(array))
+    return array
+
+
+def _texts(array: pa.Array) -> pa.Array:
+    """Typed values as text."""
+    import pyarrow as pa
+
+    try:
+        return array.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        values = [None if value is None else str(value) for value in array.to_pylist()]
+        return pa.array(values, pa.string())
+
+
+def _parsed(field: Field, array: pa.Array) -> pa.Array:
+    """Each different text parsed once."""
+    import pyarrow as pa
+
+    coded = array.dictionary_encode()
+    values = [_value(field, text) for text in coded.dictionary.to_pylist()]
+    kind = field.type.arrow()
+    if pa.types.is_timestamp(kind):
+        parsed = pa.array(values, pa.int64()).cast(kind)
+    else:
+        parsed = pa.array(values, kind)
+    return parsed.take(coded.indices)
+
+
+def _value(field: Field, text: str | None) -> object:
+    """The value of a text, or None if the field has none such."""
+    if text is None:
+        return None
+    try:
+        return field.parse(text)
+    except RowError:
+        return None

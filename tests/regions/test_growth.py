@@ -1,0 +1,168 @@
+"""Growth: equal to a key-by-key simulation, and true to what moving fronts do to regions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.errors import Refused
+from rowkey.regions import Growth, SplitPolicy, grow, threshold
+
+MIB = 2**20
+KEYS = 100_000
+FILE = 1_000 * MIB
+
+
+def key_by_key(
+    ranks: list[int], starts: list[int], servers: int, policy: SplitPolicy, file: int, flush: int
+) -> tuple[list[int], list[int]]:
+    """Starts and numbers of keys after every key has arrived, one after the other."""
+    starts = list(starts)
+    held: list[list[int]] = [[] for _ in range(len(starts) + 1)]
+    retry = [0] * len(held)
+    for rank in ranks:
+        region = bisect_right(starts, rank)
+        keys = held[region]
+        insort(keys, rank)
+        here = len([other for other in range(len(held)) if other % servers == region % servers])
+        limit = threshold(policy, here, file, flush)
+        if limit is None or len(keys) * MIB <= limit or len(keys) <= retry[region]:
+            continue
+        middle = keys[len(keys) // 2]
+        if middle in {keys[0], keys[-1]}:
+            retry[region] = 2 * len(keys)
+            continue
+        starts.insert(region, middle)
+        cut = keys.index(middle)
+        held[region : region + 1] = [keys[:cut], keys[cut:]]
+        retry[region : region + 1] = [0, 0]
+    return starts, [len(keys) for keys in held]
+
+
+@given(
+    ranks=st.lists(st.integers(0, 30), max_size=120),
+    starts=st.sets(st.integers(0, 30), max_size=4).map(sorted),
+    servers=st.integers(1, 4),
+    policy=st.sampled_from(SplitPolicy),
+    sizes=st.tuples(st.integers(2, 12), st.integers(1, 4)),
+)
+def test_equal_to_key_by_key(
+    ranks: list[int], starts: list[int], servers: int, policy: SplitPolicy, sizes: tuple[int, int]
+) -> None:
+    """Taking keys in chunks changes nothing."""
+    file, flush = (size * MIB for size in sizes)
+    expected = key_by_key(ranks, starts, servers, policy, file, flush)
+    grown = grow(
+        np.array(ranks, np.int64), MIB, boundaries=starts, servers=servers, policy=policy,
+        max_file_size=file, flush_size=flush,
+    )  # fmt: skip
+    keys = [size // MIB for size in grown.sizes]
+    assert expected == (list(grown.boundaries), keys)
+    assert len(ranks) == sum(keys)
+    assert grown.regions == len(starts) + len(grown.splits) + 1
+    assert sorted(set(grown.boundaries)) == list(grown.boundaries)
+
+
+@pytest.mark.parametrize("policy", SplitPolicy)
+@pytest.mark.parametrize("servers", [1, 2, 3, 5])
+@pytest.mark.parametrize("shape", ["rising", "random", "few", "fronts"])
+def test_equal_to_key_by_key_in_long_runs(policy: SplitPolicy, servers: int, shape: str) -> None:
+    """Long arrivals of four shapes, in which thresholds rise and fall as regions spread."""
+    drawn = np.random.default_rng(servers).integers(0, 10_000, 800)
+    ranks = {
+        "rising": np.arange(800),
+        "random": drawn,
+        "few": drawn % 7,
+        "fronts": drawn % 4 * 1_000 + np.arange(800),
+    }[shape]
+    file, flush = 24 * MIB, 3 * MIB
+    expected = key_by_key(ranks.tolist(), [], servers, policy, file, flush)
+    after = grow(ranks, MIB, servers=servers, policy=policy, max_file_size=file, flush_size=flush)
+    assert expected == (list(after.boundaries), [size // MIB for size in after.sizes])
+
+
+def grown(ranks: Any, **more: Any) -> Growth:
+    """A table of files of 1,000 keys."""
+    more = {"policy": SplitPolicy.CONSTANT_SIZE, "max_file_size": FILE, **more}
+    return grow(ranks, MIB, **more)
+
+
+def test_moving_front_leaves_half_full_regions() -> None:
+    """Keys that only rise split the last region; what is left stays half full, unwritten."""
+    after = grown(np.arange(KEYS))
+    assert 0.5 == pytest.approx(after.fill, abs=0.01)
+    assert {501 * MIB, 500 * MIB} >= set(after.sizes[:-1])
+    assert 0.9 == pytest.approx(after.idle, abs=0.01)
+    assert [split.rank for split in after.splits] == sorted(split.rank for split in after.splits)
+
+
+def test_random_keys_fill_regions() -> None:
+    """Keys in no order write to all regions, which split together and stay fuller."""
+    after = grown(np.random.default_rng(3).permutation(KEYS))
+    assert after.fill > 0.65
+    assert 0 == after.idle
+    assert max(after.sizes) <= FILE
+
+
+def test_every_bucket_has_its_front() -> None:
+    """With 16 buckets of rising keys, 16 regions are written and all others are half full."""
+    buckets = np.arange(KEYS) % 16 * KEYS + np.arange(KEYS)
+    after = grown(buckets, boundaries=[KEYS * bucket for bucket in range(1, 16)], last=0.001)
+    assert 16 == round((1 - after.idle) * after.regions)
+    assert 0.55 > after.fill > 0.5
+
+
+def test_one_key_is_never_split() -> None:
+    """A region of one row grows beyond its threshold."""
+    after = grown(np.zeros(5_000, np.int64))
+    assert (1, 5.0, ()) == (after.regions, after.fill, after.splits)
+
+
+def test_disabled_policy_never_splits() -> None:
+    """All bytes stay where they were."""
+    after = grown(np.arange(5_000), policy=SplitPolicy.DISABLED, boundaries=[1_000])
+    assert (1_000 * MIB, 4_000 * MIB) == after.sizes
+
+
+def test_default_spreads_a_small_table_over_the_servers() -> None:
+    """Today's default splits early while a server has one region of the table, and then stops."""
+    keys = np.random.default_rng(4).permutation(8_000)
+    early = grow(keys, MIB, servers=8)
+    assert early.regions > 8
+    assert 1 == grow(keys, MIB, servers=8, policy=SplitPolicy.CONSTANT_SIZE).regions
+    assert (256 + 1) * MIB == early.splits[0].size
+
+
+def test_same_keys_same_growth() -> None:
+    """Nothing is drawn."""
+    keys = np.random.default_rng(5).integers(0, 1_000, 20_000)
+    assert grown(keys, servers=3) == grown(keys, servers=3)
+
+
+def test_nothing_arrives() -> None:
+    """A table without keys has its regions, empty and idle."""
+    after = grown(np.array([], np.int64), boundaries=[5])
+    assert ((0, 0), 0.0, 1.0) == (after.sizes, after.fill, after.idle)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"boundaries": [5, 5]}, {"servers": 0}, {"last": 0}, {"last": 1.5}, {"max_file_size": 1}],
+)
+def test_bad_arguments_are_refused(wrong: dict[str, Any]) -> None:
+    """Each number has its range."""
+    with pytest.raises(Refused):
+        grown(np.arange(10), **wrong)
+
+
+def test_too_many_keys_are_refused() -> None:
+    """A simulation is bounded; so is the number of bytes a key stands for."""
+    with pytest.raises(Refused):
+        grow(np.zeros(2_000_001, np.int8), 1)
+    with pytest.raises(Refused):
+        grow(np.arange(3), 0)

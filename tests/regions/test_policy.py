@@ -1,0 +1,53 @@
+"""Thresholds of the split policies, by HBase's formulas."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowkey.errors import Refused
+from rowkey.regions import DEFAULT_POLICY, FLUSH_SIZE, MAX_FILE_SIZE, SplitPolicy, threshold
+
+MIB, GIB = 2**20, 2**30
+
+
+def thresholds(policy: SplitPolicy, *regions: int) -> list[int | None]:
+    """The thresholds for numbers of regions on the server, with HBase's sizes."""
+    return [threshold(policy, here) for here in regions]
+
+
+def test_todays_default() -> None:
+    """SteppingSplitPolicy: 256 MB for the only region of a table on its server, else 10 GB."""
+    assert SplitPolicy.STEPPING is DEFAULT_POLICY
+    assert (10 * GIB, 128 * MIB) == (MAX_FILE_SIZE, FLUSH_SIZE)
+    assert [10 * GIB, 256 * MIB, 10 * GIB, 10 * GIB] == thresholds(DEFAULT_POLICY, 0, 1, 2, 101)
+
+
+def test_cubes() -> None:
+    """256 MB, 2 GB, 6.75 GB, then the file size; beyond 100 regions no cube is computed."""
+    expected = [10 * GIB, 256 * MIB, 2 * GIB, 27 * 256 * MIB, 10 * GIB, 10 * GIB, 10 * GIB]
+    assert expected == thresholds(SplitPolicy.INCREASING, 0, 1, 2, 3, 4, 100, 101)
+
+
+def test_cubes_stop_beyond_a_hundred_regions() -> None:
+    """A file size that cubes would not reach is taken all the same."""
+    policy = SplitPolicy.INCREASING
+    assert [2**21 * 10**6, 2**60] == [threshold(policy, here, 2**60, 2**20) for here in (100, 101)]
+
+
+def test_constant_and_disabled() -> None:
+    """One size for all, or none."""
+    assert [10 * GIB] * 3 == thresholds(SplitPolicy.CONSTANT_SIZE, 0, 1, 9)
+    assert [None] * 3 == thresholds(SplitPolicy.DISABLED, 0, 1, 9)
+
+
+def test_initial_size_is_not_capped() -> None:
+    """A small MAX_FILESIZE does not lower the first threshold of today's default."""
+    assert 256 * MIB == threshold(SplitPolicy.STEPPING, 1, 2 * MIB)
+    assert 2 * MIB == threshold(SplitPolicy.INCREASING, 1, 2 * MIB)
+
+
+@pytest.mark.parametrize("sizes", [(-1, GIB, GIB), (1, 2 * MIB - 1, GIB), (1, GIB, MIB - 1)])
+def test_sizes_that_hbase_refuses(sizes: tuple[int, int, int]) -> None:
+    """Too small a file or flush size, and a negative number, are refused."""
+    with pytest.raises(Refused):
+        threshold(SplitPolicy.STEPPING, *sizes)
