@@ -71,8 +71,11 @@ def test_equal_to_key_by_key(
 @pytest.mark.parametrize("policy", SplitPolicy)
 @pytest.mark.parametrize("servers", [1, 2, 3, 5])
 @pytest.mark.parametrize("shape", ["rising", "random", "few", "fronts"])
-def test_equal_to_key_by_key_in_long_runs(policy: SplitPolicy, servers: int, shape: str) -> None:
-    """Long arrivals of four shapes, in which thresholds rise and fall as regions spread."""
+@pytest.mark.parametrize("sizes", [(24, 3), (4, 8)])
+def test_equal_to_key_by_key_in_long_runs(
+    policy: SplitPolicy, servers: int, shape: str, sizes: tuple[int, int]
+) -> None:
+    """Long arrivals of four shapes; thresholds rise, or with small files fall, meanwhile."""
     drawn = np.random.default_rng(servers).integers(0, 10_000, 800)
     ranks = {
         "rising": np.arange(800),
@@ -80,7 +83,7 @@ def test_equal_to_key_by_key_in_long_runs(policy: SplitPolicy, servers: int, sha
         "few": drawn % 7,
         "fronts": drawn % 4 * 1_000 + np.arange(800),
     }[shape]
-    file, flush = 24 * MIB, 3 * MIB
+    file, flush = (size * MIB for size in sizes)
     expected = key_by_key(ranks.tolist(), [], servers, policy, file, flush)
     after = grow(ranks, MIB, servers=servers, policy=policy, max_file_size=file, flush_size=flush)
     assert expected == (list(after.boundaries), [size // MIB for size in after.sizes])

@@ -93,6 +93,7 @@ def test_byte_vectors_of_hbase() -> None:
      ("hex_string", CutRequest(2, "7", "7")), ("hex_string", CutRequest(2, "g", "h")),
      ("hex_string", CutRequest(2, "-1", "7")), ("hex_string", CutRequest(2, "0" * 2_000, "1")),
      ("decimal_string", CutRequest(2, "0", "A")), ("decimal_string", CutRequest(2, "0", "")),
+     ("uniform", CutRequest(2, b"a", b"b" * 65)), ("hex_string", CutRequest(2, "0", "1" * 65)),
      ("uniform", CutRequest(1)), ("uniform", CutRequest(2, b"b", b"a")),
      ("uniform", CutRequest(2, b"a", b"a\0")), ("uniform", CutRequest(2, "\\xff", "\\xFF")),
      ("sample", CutRequest(2, keys=())), ("per_bucket", CutRequest(prefixes=())),

@@ -1,4 +1,10 @@
-"""How values become the bytes of a row key, and back."""
+"""How values become the bytes of a row key, and back.
+
+What works on many rows at once is loaded when it is first asked for: it needs NumPy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from rowkey.keys.bind import bind_fields
 from rowkey.keys.contract import (
@@ -30,11 +36,39 @@ from rowkey.keys.traits import (
 from rowkey.keys.transforms import KINDS as TRANSFORMS
 from rowkey.keys.types.field_type import Encoding, FieldType
 
+if TYPE_CHECKING:
+    from rowkey.keys.batches.assembly import binary_array, parts_up_to
+    from rowkey.keys.batches.columns import Columns, batch_column, own_pieces
+    from rowkey.keys.batches.hashing import combined, fingerprints
+    from rowkey.keys.batches.pieces import Fixed, Pieces, Spans
+
+_BATCHES = {
+    "Columns": "columns",
+    "Fixed": "pieces",
+    "Pieces": "pieces",
+    "Spans": "pieces",
+    "batch_column": "columns",
+    "binary_array": "assembly",
+    "combined": "hashing",
+    "fingerprints": "hashing",
+    "own_pieces": "columns",
+    "parts_up_to": "assembly",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The tools for many rows, loaded when asked for."""
+    if name not in _BATCHES:
+        raise AttributeError(f"module 'rowkey.keys' has no attribute {name!r}")
+    return getattr(import_module(f"rowkey.keys.batches.{_BATCHES[name]}"), name)
+
+
 __all__ = [
     "TRANSFORMS",
     "TYPES",
     "Alphabet",
     "Change",
+    "Columns",
     "Count",
     "Dictionary",
     "Encoding",
@@ -42,6 +76,7 @@ __all__ = [
     "FieldPart",
     "FieldType",
     "FirstAppearance",
+    "Fixed",
     "Framing",
     "Images",
     "Interval",
@@ -51,16 +86,24 @@ __all__ = [
     "Order",
     "Part",
     "Pick",
+    "Pieces",
     "Residue",
     "Rest",
     "Row",
     "Source",
+    "Spans",
     "Transform",
     "Vector",
     "asks_for_null",
+    "batch_column",
+    "binary_array",
     "bind_fields",
     "bind_key",
     "bound_key",
+    "combined",
     "complement",
+    "fingerprints",
     "nested",
+    "own_pieces",
+    "parts_up_to",
 ]

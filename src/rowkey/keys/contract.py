@@ -177,6 +177,14 @@ class Part(ABC):
         exact = all(self.residue(name).nothing for name in self.fields)
         return Images.listed((self.encode(row) for row in rows), exact=exact)
 
+    def reach(self, step: int) -> int | None:
+        """How many byte strings occur if the field's numbers are all multiples of a step apart.
+
+        Args:
+            step: in the unit of the field's type, from 1 on.
+        """
+        return self.cardinality
+
     def measure(self, data: bytes, at: int) -> int:
         """Where the part that begins at `at` ends.
 

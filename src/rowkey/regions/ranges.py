@@ -11,8 +11,10 @@ from rowkey.regions.algorithm import SplitAlgorithm
 if TYPE_CHECKING:
     from rowkey.regions.algorithm import CutRequest
 
+ROW_MOST = 64
+"""Longest first or last row, in bytes or digits: a digest of 32 bytes, the longest kept, in hex."""
+
 _DIGITS = {10: re.compile(r"[0-9]+"), 16: re.compile(r"[0-9a-fA-F]+")}
-_MOST_DIGITS = 1_000
 _FORMAT = {10: "d", 16: "x"}
 
 
@@ -134,9 +136,9 @@ class NumberStringSplit(SplitAlgorithm):
         return text
 
     def _number(self, text: str, word: str = "") -> int:
-        if len(text) > _MOST_DIGITS or not _DIGITS[self.base].fullmatch(text):
+        if len(text) > ROW_MOST or not _DIGITS[self.base].fullmatch(text):
             what = f"{text[:40]!r} is not a number of base {self.base}"
-            raise Refused(word, what, f"1..{_MOST_DIGITS:,} digits")
+            raise Refused(word, what, f"1..{ROW_MOST} digits")
         return int(text, self.base)
 
     def _steps(self, low: int, high: int, regions: int, width: int) -> list[bytes]:

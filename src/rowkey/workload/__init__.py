@@ -1,1 +1,29 @@
 """What comes in: recorded samples, generated events, and what they tell of the fields."""
+
+from rowkey.workload.contract import Draw, Format
+from rowkey.workload.distinct import Distinct
+from rowkey.workload.draws import KINDS as DRAWS
+from rowkey.workload.formats import KINDS as FORMATS
+from rowkey.workload.generate import Workload
+from rowkey.workload.profile import Profile
+from rowkey.workload.reservoir import Reservoir
+from rowkey.workload.sample import Events, LeftOut, Sample, open_sample
+from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
+
+__all__ = [
+    "ARRIVALS",
+    "DRAWS",
+    "FORMATS",
+    "Distinct",
+    "Draw",
+    "Events",
+    "Format",
+    "LeftOut",
+    "Profile",
+    "Reservoir",
+    "Sample",
+    "Workload",
+    "Writes",
+    "bind_writes",
+    "open_sample",
+]

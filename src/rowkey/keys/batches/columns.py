@@ -87,7 +87,7 @@ class Columns:
                 raise RowError(
                     declared.name, "the batch has no such column", str(batch.schema.names)
                 )
-            columns[declared.name] = column_of(declared, batch.column(index))
+            columns[declared.name] = batch_column(declared, batch.column(index))
         return cls(columns, batch.num_rows)
 
     def slice(self, start: int, stop: int) -> Columns:
@@ -173,7 +173,7 @@ class Columns:
             )
 
 
-def column_of(declared: Field, array: pa.Array) -> Column:
+def batch_column(declared: Field, array: pa.Array) -> Column:
     """A field's column from an Arrow array of any type its values can come in.
 
     Raises:
@@ -223,3 +223,8 @@ def _repeats(array: pa.Array) -> bool:
     probe = array.take(pa.array(np.linspace(0, len(array) - 1, PROBE).astype(np.int64)))
     repeats = PROBE - len(probe.unique())
     return repeats * len(array) > 8 * PROBE * PROBE // 2
+
+
+def own_pieces(declared: Field, values: Any) -> Pieces:
+    """The own bytes of held values, such as `digest` takes."""
+    return declared.type.own().pack_batch(values)

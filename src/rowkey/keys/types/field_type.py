@@ -121,6 +121,12 @@ class FieldType(ABC):
         """The held forms of an Arrow array without nulls, in the shape the codecs take."""
         return [self.hold(value) for value in array.to_pylist()]
 
+    def from_numbers(self, numbers: Ints) -> pa.Array:
+        """A column of the values that whole numbers stand for; of types that count only."""
+        import pyarrow as pa
+
+        return pa.array(numbers).cast(self.arrow())
+
     def listed(self, physical: Any) -> list[Value]:
         """The normal values of an array of held forms."""
         return [self.release(held) for held in physical]

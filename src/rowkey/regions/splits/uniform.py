@@ -3,7 +3,7 @@
 from rowkey.errors import Refused
 from rowkey.regions.algorithm import CutRequest, SplitAlgorithm, Vector
 from rowkey.regions.binary import from_binary
-from rowkey.regions.ranges import bytes_split
+from rowkey.regions.ranges import ROW_MOST, bytes_split
 
 FIRST = b""
 LAST = b"\xff" * 8
@@ -36,8 +36,6 @@ class Uniform(SplitAlgorithm):
             what = "1 region needs no split keys, and HBase refuses to compute none"
             raise Refused("regions", what, "2 or more", "Leave splits out.")
         first, last = _row("first", request.first, FIRST), _row("last", request.last, LAST)
-        if not last:
-            raise Refused("last", "the last row is empty", "a row after the first")
         return self.between(first, last, request.regions)
 
     @staticmethod
@@ -79,10 +77,16 @@ def _row(word: str, given: str | bytes | None, default: bytes) -> bytes:
     """The row that was given, from its text if it is one."""
     if given is None:
         return default
-    if isinstance(given, bytes):
-        return given
+    row = given if isinstance(given, bytes) else _read(word, given)
+    if not 0 < len(row) <= ROW_MOST and row != default:
+        raise Refused(word, f"a row of {len(row):,} bytes", f"1..{ROW_MOST} bytes")
+    return row
+
+
+def _read(word: str, text: str) -> bytes:
+    """The row that HBase's shell would read."""
     try:
-        return from_binary(given)
+        return from_binary(text)
     except Refused as refusal:
         mistake = refusal.mistake
         raise Refused(word, mistake.what, mistake.allowed, mistake.remedy) from None

@@ -1,0 +1,77 @@
+"""A declaration as the text of a design file."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.schema import Declaration
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_TOP = ("table", "key", "splits", "catalog")
+_WIDTH = 96
+
+
+def dumped(declaration: Declaration) -> str:
+    """The file's text: what has its default value is left out."""
+    words = declaration.model_dump(by_alias=True, exclude_defaults=True)
+    top = {word: words[word] for word in _TOP if words.get(word) is not None}
+    width = max(map(len, top))
+    lines = [f"{word:{width}} = {_value(value, word)}" for word, value in top.items()]
+    lines += ["", "[fields]", *_pairs(words["fields"], _field)]
+    for name, attributes in words.get("families", {}).items():
+        lines += ["", f"[families.{_name(name)}]", *_pairs(attributes, _value)]
+    for word in ("cluster", "writes", "sample"):
+        if words.get(word):
+            lines += ["", f"[{word}]", *_pairs(words[word], _value)]
+    for read in words.get("reads", ()):
+        lines += ["", "[[reads]]", *_pairs(read, _value)]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(words: Mapping[str, Any], write: Any) -> Iterator[str]:
+    names = {word: _name(word) for word in words}
+    width = min(max(map(len, names.values()), default=0), 20)
+    for word, value in words.items():
+        if value is not None:
+            yield f"{names[word]:{width}} = {write(value)}"
+
+
+def _field(words: Mapping[str, Any]) -> str:
+    """A field by its type alone, if that is all there is."""
+    return _value(words["type"]) if set(words) == {"type"} else _value(words)
+
+
+def _name(word: str) -> str:
+    return word if _BARE.fullmatch(word) else _quoted(word)
+
+
+def _value(value: Any, word: str = "") -> str:
+    """A value in TOML; the key's backslashes and quotes are kept readable."""
+    if isinstance(value, str):
+        readable = word == "key" and ("\\" in value or '"' in value) and "'''" not in value
+        return f"'''{value}'''" if readable else _quoted(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_name(k)} = {_value(v)}" for k, v in value.items() if v is not None)
+        return f"{{ {inner} }}"
+    if isinstance(value, list | tuple):
+        return _listed([_value(entry) for entry in value])
+    return repr(value) if not hasattr(value, "isoformat") else value.isoformat()
+
+
+def _listed(entries: list[str]) -> str:
+    line = f"[{', '.join(entries)}]"
+    if len(line) <= _WIDTH or "{" in line:
+        return line
+    return "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]"
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string: JSON's escapes, which TOML shares, and 7F besides."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

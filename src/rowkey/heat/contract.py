@@ -1,0 +1,38 @@
+"""What a cause of heat answers: whether it can be foreseen, whether it was seen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.heat.evidence import Evidence, Finding
+    from rowkey.regions import Boundaries
+    from rowkey.schema import Facts
+
+
+class Cause(ABC):
+    """One reason why load lies unevenly."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def foresee(
+        cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
+    ) -> Finding | None:
+        """The cause, if the design and what is known of its fields already show it.
+
+        Args:
+            design: the design.
+            facts: what is known of its fields, from a sample or declared.
+            boundaries: where its regions begin.
+        """
+
+    @classmethod
+    @abstractmethod
+    def recognise(cls, evidence: Evidence) -> Finding | None:
+        """The cause, if a replay shows it."""

@@ -1,0 +1,107 @@
+"""How unevenly load lies over servers: the figures, each from one list of loads."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def peak_to_mean(loads: Sequence[float]) -> float:
+    """The largest load as a multiple of the mean: 1 is even, `len(loads)` is all on one.
+
+    This is the figure that costs throughput: the fullest server is reached that much sooner.
+
+    >>> peak_to_mean([4, 4, 0, 0, 0, 0, 0, 0])
+    4.0
+    """
+    total = sum(loads)
+    return len(loads) * max(loads) / total if total else 1.0
+
+
+def variation(loads: Sequence[float]) -> float:
+    """The coefficient of variation: standard deviation over mean, 0 if even.
+
+    >>> round(variation([8, 0, 0, 0, 0, 0, 0, 0]), 3)
+    2.646
+    """
+    mean = sum(loads) / len(loads)
+    if not mean:
+        return 0.0
+    return math.sqrt(sum((load - mean) ** 2 for load in loads) / len(loads)) / mean
+
+
+def gini(loads: Sequence[float]) -> float:
+    """The Gini coefficient: 0 if even, near 1 if all is on one.
+
+    It rates idle servers like hot ones, so designs are never ranked by it.
+
+    >>> gini([2, 1, 1, 1, 1, 1, 1, 1]), gini([8, 0, 0, 0, 0, 0, 0, 0])
+    (0.09722222222222222, 0.875)
+    """
+    total, count = sum(loads), len(loads)
+    if not total:
+        return 0.0
+    ranked = sorted(loads)
+    return sum((2 * i - count - 1) * load for i, load in enumerate(ranked, 1)) / (count * total)
+
+
+def entropy(loads: Sequence[float]) -> float:
+    """Shannon's entropy as a share of the largest possible: 1 if even, 0 if all is on one.
+
+    >>> round(entropy([4, 4, 0, 0, 0, 0, 0, 0]), 3)
+    0.333
+    """
+    total = sum(loads)
+    if not total or len(loads) == 1:
+        return 1.0
+    shares = [load / total for load in loads if load]
+    return abs(sum(share * math.log(share) for share in shares)) / math.log(len(loads))
+
+
+def effective(loads: Sequence[float]) -> float:
+    """How many servers carrying equal load would be as concentrated: 1 / Σ share².
+
+    >>> round(effective([2, 1, 1, 1, 1, 1, 1, 1]), 2)
+    7.36
+    """
+    total = sum(loads)
+    return total * total / sum(load * load for load in loads) if total else float(len(loads))
+
+
+def horticulture(loads: Sequence[float]) -> float:
+    """The skew factor of Horticulture: 0 if even, 1 if all is on one.
+
+    Source: Pavlo, Curino, Zdonik, SIGMOD 2012; `SkewFactorUtil` of H-Store.
+
+    >>> round(horticulture([4, 4, 0, 0, 0, 0, 0, 0]), 3)
+    0.917
+    """
+    total, count = sum(loads), len(loads)
+    if not total or count == 1:
+        return 0.0
+    best = 1 / count
+    skew = 0.0
+    for load in loads:
+        ratio = load / total
+        if ratio < best:
+            ratio = best + (1 - ratio * count) * (1 - best)
+        skew += math.log(ratio * count)
+    return skew / (count * math.log(count))
+
+
+def balancer_cost(loads: Sequence[float]) -> float:
+    """What HBase's StochasticLoadBalancer would charge: 0 if even, 1 if all is on one.
+
+    Source: `DoubleArrayCost`: the distance from the mean, scaled by its largest possible value;
+    without the term for what whole numbers cannot share.
+
+    >>> round(balancer_cost([4, 4, 0, 0, 0, 0, 0, 0]), 3)
+    0.655
+    """
+    total, count = sum(loads), len(loads)
+    mean = total / count
+    worst = math.sqrt((total - mean) ** 2 + (count - 1) * mean * mean)
+    return math.sqrt(sum((load - mean) ** 2 for load in loads)) / worst if worst else 0.0

@@ -1,0 +1,203 @@
+"""Operations counted by time window and region, in bounded memory, and the skew they show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.heat.even import even_share, even_spread
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rowkey.heat.placements import Placements
+
+WIDTHS_S = (1, 10, 60, 600)
+PER_SERVER = 200
+"""Events a window must hold for each server: with fewer, chance alone looks like a hot spot.
+At 200 the value of an even design over 8 servers is 1.10, at 35 it is 1.72."""
+COVERED = 0.5
+"""Share of all events that must lie in such windows before a figure is given."""
+MOST_CELLS = 1 << 22
+"""Counts kept of windows that may still grow; older windows are closed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """The skew at one width of window; figures are None where the sample is too thin.
+
+    Args:
+        width_s: seconds of a window.
+        windows: windows that hold enough events.
+        covered: share of all events that lie in them.
+        servers: load of the fullest server of each window over its fair share, weighted by load.
+        regions: the same of regions.
+        even_servers: what an even design would show.
+        even_regions: the same of regions.
+        spread_servers: standard deviation of what an even design would show.
+        other_low: the least skew of other placements that balance the number of regions.
+        other_median: their median.
+        other_high: their largest.
+        one_more: skew with one server more.
+        doubled: skew with twice the servers.
+        peak: the hottest window's start in milliseconds since 1970, and its skew over servers.
+        provisioning: load of the fullest server in the worst window over a fair share in the
+            busiest one.
+        reason: why there are no figures, or an empty string.
+    """
+
+    width_s: int
+    windows: int = 0
+    covered: float = 0.0
+    servers: float | None = None
+    regions: float | None = None
+    even_servers: float | None = None
+    even_regions: float | None = None
+    spread_servers: float | None = None
+    other_low: float | None = None
+    other_median: float | None = None
+    other_high: float | None = None
+    one_more: float | None = None
+    doubled: float | None = None
+    peak: tuple[int, float] | None = None
+    provisioning: float | None = None
+    reason: str = ""
+
+
+class WindowCounts:
+    """Counts operations by window and region, and folds closed windows into skew.
+
+    Args:
+        width_s: seconds of a window.
+        placements: where regions lie.
+    """
+
+    def __init__(self, width_s: int, placements: Placements) -> None:
+        self.width_s = width_s
+        self.placements = placements
+        self.most_open = max(MOST_CELLS // placements.regions, 4)
+        self.open: dict[int, np.ndarray[Any, Any]] = {}
+        self.closed_before: int | None = None
+        self.seen = 0
+        self.late = 0
+        self.sums = _Sums(placements)
+
+    def add(self, windows: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
+        """Add the counts of some windows.
+
+        Args:
+            windows: numbers of one-second windows since 1970, ascending and distinct.
+            counts: a row for each of them, a column for each region.
+        """
+        import numpy as np
+
+        numbers = windows // self.width_s
+        firsts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+        summed = np.add.reduceat(counts, firsts, axis=0) if len(firsts) < len(numbers) else counts
+        for number, row in zip(numbers[firsts].tolist(), summed, strict=True):
+            held = self.open.get(number)
+            if held is not None:
+                held += row
+            elif self.closed_before is not None and number < self.closed_before:
+                self.late += int(row.sum())
+            else:
+                self.open[number] = row.copy()
+        self.seen += int(counts.sum())
+        if len(self.open) > self.most_open:
+            self._close(len(self.open) - self.most_open // 2)
+
+    def _close(self, count: int) -> None:
+        """Fold the oldest windows into the sums."""
+        import numpy as np
+
+        oldest = sorted(self.open)[:count]
+        if not oldest:
+            return
+        self.sums.add(
+            np.array(oldest, np.int64) * (self.width_s * 1_000),
+            np.array([self.open.pop(number) for number in oldest]),
+        )
+        self.closed_before = oldest[-1] + 1
+
+    def skew(self) -> Skew:
+        """The skew of all windows; no more may be added."""
+        self._close(len(self.open))
+        return self.sums.skew(self.width_s, self.seen)
+
+
+class _Sums:
+    """Sums over windows that hold enough events."""
+
+    def __init__(self, placements: Placements) -> None:
+        import numpy as np
+
+        self.placements = placements
+        self.enough = PER_SERVER * placements.servers
+        self.windows = 0
+        self.events = 0
+        self.fullest_region = 0.0
+        self.fullest = np.zeros(len(placements.tables))
+        self.even_server = self.even_region = self.variance = 0.0
+        self.peak = (0, 0.0)
+        self.largest_load = 0.0
+        self.busiest = 0.0
+
+    def add(self, starts_ms: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
+        """Add windows by their starts, with a row of counts by region for each."""
+        import numpy as np
+
+        events = counts.sum(axis=1)
+        kept = events >= self.enough
+        if not kept.any():
+            return
+        starts_ms, counts, events = starts_ms[kept], counts[kept], events[kept]
+        servers, regions = self.placements.servers, self.placements.regions
+        self.windows += len(events)
+        self.events += int(events.sum())
+        self.fullest_region += float(counts.max(axis=1).sum())
+        loads = self.placements.fullest(counts)
+        self.fullest += loads.sum(axis=1)
+        self.even_server += float((even_share(events, servers) * events / servers).sum())
+        self.even_region += float((even_share(events, regions) * events / regions).sum())
+        self.variance += float(((even_spread(events, servers) * events / servers) ** 2).sum())
+        skews = loads[0] * servers / events
+        worst = int(np.argmax(skews))
+        if skews[worst] > self.peak[1]:
+            self.peak = (int(starts_ms[worst]), float(skews[worst]))
+        self.largest_load = max(self.largest_load, float(loads[0].max()))
+        self.busiest = max(self.busiest, float(events.max()))
+
+    def skew(self, width_s: int, seen: int) -> Skew:
+        """The figures, or why there are none."""
+        import numpy as np
+
+        covered = self.events / seen if seen else 0.0
+        if not self.windows or covered < COVERED:
+            return Skew(width_s, self.windows, covered, reason=self._reason(width_s, covered))
+        servers, regions = self.placements.servers, self.placements.regions
+        per_event = 1 / self.events
+        skews = self.fullest * self.placements.counts * per_event
+        others = skews[self.placements.others]
+        return Skew(
+            width_s,
+            self.windows,
+            covered,
+            servers=float(skews[0]),
+            regions=self.fullest_region * regions * per_event,
+            even_servers=self.even_server * servers * per_event,
+            even_regions=self.even_region * regions * per_event,
+            spread_servers=float(np.sqrt(self.variance)) * servers * per_event,
+            other_low=float(others.min()),
+            other_median=float(np.median(others)),
+            other_high=float(others.max()),
+            one_more=float(skews[1]),
+            doubled=float(skews[2]),
+            peak=self.peak,
+            provisioning=self.largest_load * servers / self.busiest,
+        )
+
+    def _reason(self, width_s: int, covered: float) -> str:
+        return (
+            f"only {covered:.0%} of the events lie in windows of {width_s} s that hold "
+            f"{self.enough:,} events, {PER_SERVER} for each of {self.placements.servers} servers"
+        )
