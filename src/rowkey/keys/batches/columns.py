@@ -137,12 +137,17 @@ class Columns:
         column = self.columns[parts[0].fields[0]]
         if column.codes is None:
             return joined([part.batch(self) for part in parts])
+        self._refuse_nulls(column)
+        return self.distinct_pieces(*parts).take(column.codes)
+
+    def distinct_pieces(self, *parts: Part) -> Pieces:
+        """The joined pieces of parts of one coded field, one for each of its values."""
+        column = self.columns[parts[0].fields[0]]
         key = tuple(map(id, parts))
         if key not in column.made:
             distinct = column.distinct()
             column.made[key] = joined([part.batch(distinct) for part in parts])
-        self._refuse_nulls(column)
-        return column.made[key].take(column.codes)
+        return column.made[key]
 
     def is_coded(self, name: str) -> bool:
         """Whether a field's values are kept as codes."""

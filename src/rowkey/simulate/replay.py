@@ -1,0 +1,183 @@
+"""Events become operations on regions, block by block, and are counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.heat import WIDTHS_S, EqualCounts, Matrix, Placements, WindowCounts
+from rowkey.keys import Columns, Fixed, combined, fingerprints, parts_up_to
+from rowkey.regions import Boundaries, locate, locate_fixed
+from rowkey.workload import Distinct, Events, Reservoir
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rowkey.design import Design
+    from rowkey.keys import Part
+
+BLOCK = 1 << 15
+"""Events placed at a time: their bytes stay in cache from one step to the next."""
+
+
+class Replay:
+    """Counts where events land.
+
+    Memory does not grow with their number: windows, a heat map and a uniform sample are of bounded
+    size.
+
+    Args:
+        design: the design.
+        boundaries: where its regions begin.
+        expected: how many events there will be.
+        seed: where randomness begins.
+    """
+
+    def __init__(self, design: Design, boundaries: Boundaries, expected: int, seed: int) -> None:
+        import numpy as np
+
+        self.design = design
+        self.boundaries = boundaries
+        regions = len(boundaries)
+        self.placements = Placements(regions, design.cluster.servers, seed)
+        self.windows = [WindowCounts(width, self.placements) for width in WIDTHS_S]
+        self.matrix = Matrix(regions)
+        self.equal = EqualCounts(expected, regions)
+        self.writes = np.zeros(regions, np.int64)
+        self.reservoir = Reservoir(seed=seed)
+        self.rows = Distinct()
+        self.key_bytes = 0
+        self.operations = 0
+        self._lead = parts_up_to(design.key, boundaries.depth)
+        self._telling = _telling_parts(design)
+        self._is_timed = False
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the events had times."""
+        return self._is_timed
+
+    def add(self, events: Events) -> None:
+        """Place the next events."""
+        self.reservoir.offer(events.rows)
+        columns = self.design.key.columns(events.rows)
+        for start in range(0, len(events), BLOCK):
+            stop = min(start + BLOCK, len(events))
+            clock = None if events.clock_ms is None else events.clock_ms[start:stop]
+            self._block(columns.slice(start, stop), clock)
+
+    def _block(self, columns: Columns, clock_ms: np.ndarray[Any, Any] | None) -> None:
+        import numpy as np
+
+        regions = self._regions(columns)
+        found = np.bincount(regions, minlength=len(self.writes))
+        self.writes += found
+        self.equal.add(regions)
+        self.operations += len(regions)
+        self.rows.add(self._fingerprints(columns))
+        if clock_ms is not None:
+            self._is_timed = True
+            windows, counts = _by_window(clock_ms, regions, len(self.writes), found)
+            for width in self.windows:
+                width.add(windows, counts)
+            self.matrix.add(windows, counts)
+
+    def _regions(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """The region of each row, from no more of its key than the boundaries look at."""
+        import numpy as np
+
+        if len(self.boundaries) == 1:
+            return np.zeros(len(columns), np.int32)
+        lead = self.design.key.pieces(columns, self._lead)
+        if isinstance(lead, Fixed):
+            return locate_fixed(self.boundaries, lead.matrix())
+        spans = lead.spans().packed()
+        offsets = np.concatenate([spans.starts, [len(spans.data)]])
+        return locate(self.boundaries, spans.data, offsets)
+
+    def _fingerprints(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Numbers that are equal for equal rows: from the parts that no others decide."""
+        prints = [_part_prints(part, columns) for part in self._telling]
+        total = prints[0]
+        for more in prints[1:]:
+            total = combined(total, more)
+        return total
+
+
+def _part_prints(part: Part, columns: Columns) -> np.ndarray[Any, Any]:
+    """Fingerprints of a part, computed once per different value where one field decides it."""
+    codes = columns.columns[part.fields[0]].codes if part.is_of_one_field else None
+    if codes is not None:
+        return fingerprints(columns.distinct_pieces(part)).take(codes)
+    return fingerprints(part.pieces(columns))
+
+
+def _telling_parts(design: Design) -> tuple[Part, ...]:
+    """The parts that tell rows apart; one whose fields are whole in another adds nothing.
+
+    Random salts are left out: writing a row twice is writing it twice, whatever the salt.
+    """
+    parts = [part for part in design.key.parts if part.fields]
+    whole = {name for part in parts for name in part.fields if part.residue(name).nothing}
+    telling = [
+        part
+        for part in parts
+        if any(part.residue(name).nothing for name in part.fields) or not set(part.fields) <= whole
+    ]
+    return tuple(telling or parts or design.key.parts[:1])
+
+
+def _by_window(
+    clock_ms: np.ndarray[Any, Any],
+    regions: np.ndarray[Any, Any],
+    count: int,
+    found: np.ndarray[Any, Any],
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Operations by second and region.
+
+    Args:
+        clock_ms: the time of each operation.
+        regions: its region.
+        count: how many regions there are.
+        found: operations by region, all seconds together.
+
+    Returns:
+        The seconds, ascending and distinct, and a row of counts for each.
+    """
+    import numpy as np
+
+    seconds = clock_ms // 1_000
+    first, last = int(seconds.min()), int(seconds.max())
+    if first == last:
+        return np.array([first]), found.reshape(1, count)
+    span = last - first + 1
+    if span * count <= 4 * len(seconds) + 4_096:
+        cells = (seconds - first) * count + regions
+        counts = np.bincount(cells, minlength=span * count).reshape(span, count)
+        present = np.flatnonzero(counts.any(axis=1))
+        return present + first, counts[present]
+    windows, numbers = np.unique(seconds, return_inverse=True)
+    cells = numbers * count + regions
+    return windows, np.bincount(cells, minlength=len(windows) * count).reshape(-1, count)
+
+
+def sampled_keys(design: Design, events: Any, room: int, seed: int) -> list[bytes]:
+    """Row keys of a uniform sample of a stream of events, ascending.
+
+    Args:
+        design: the design.
+        events: the stream.
+        room: keys kept; all if there are fewer.
+        seed: where the sample begins.
+    """
+    reservoir = Reservoir(room, seed)
+    for some in events:
+        reservoir.offer(some.rows)
+    return sorted(keys_of(design, reservoir.rows()))
+
+
+def keys_of(design: Design, rows: Any) -> list[bytes]:
+    """The row key of each row, in order."""
+    if not rows.num_rows:
+        return []
+    keys: list[bytes] = design.key.encode_batch(rows).to_pylist()
+    return keys

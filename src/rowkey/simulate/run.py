@@ -1,0 +1,227 @@
+"""A design under a workload: where operations land, how hot it gets, when and why."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import prefixes_of
+from rowkey.errors import SampleError
+from rowkey.heat import CAUSES, Evidence, Finding
+from rowkey.regions import SPLITS, Boundaries, CutRequest, Growth, grow, size_regions
+from rowkey.simulate.reads import Asked, ReadResult
+from rowkey.simulate.replay import Replay, keys_of, sampled_keys
+from rowkey.simulate.scaled import at_declared_rate
+from rowkey.simulate.simulation import Region, Simulation
+from rowkey.simulate.source import Source, generated, recorded
+from rowkey.simulate.verdict import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rowkey.design import Design
+
+SPLIT_ROOM = 1 << 20
+"""Keys from which split points are taken: quantiles are exact for samples up to twice as long."""
+ASKED_ROWS = 20_000
+"""Rows of which reads are asked."""
+
+
+def simulate(
+    design: Design,
+    sample: str | Path | None = None,
+    *,
+    format_words: Mapping[str, Any] | None = None,
+    second_half: bool = False,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Simulation:
+    """Judge a design by a recorded sample, or by events made from its file.
+
+    Where the boundaries follow from the sample, they are quantiles of its first half and only its
+    second half is replayed, for no design may know its future.
+
+    Args:
+        design: the design.
+        sample: a file of recorded events; the design's own `[sample]` if None, and events made from
+            the file if it has none.
+        format_words: how the file is read; told by the design or by the file's name if None.
+        second_half: replay only the second half, so that designs are compared on equal events.
+        seed: where randomness begins: the same seed gives the same result.
+        progress: told how many events are done, and of how many.
+
+    Raises:
+        SampleError: the sample cannot be read or does not fit, or is needed and missing.
+        DeclarationError: the boundaries cannot be cut.
+
+    Cost: 30 to 300 ns an event; memory does not grow with their number.
+    """
+    source = _source(design, sample, format_words, second_half=second_half, seed=seed)
+    boundaries, remarks = _boundaries(design, source, seed)
+    replay = Replay(design, boundaries, source.count, seed)
+    for events in source.replayed():
+        replay.add(events)
+        if progress is not None:
+            progress(replay.operations, source.count)
+    return _concluded(design, source, boundaries, remarks, replay, seed)
+
+
+def _source(
+    design: Design,
+    sample: str | Path | None,
+    format_words: Mapping[str, Any] | None,
+    *,
+    second_half: bool,
+    seed: int,
+) -> Source:
+    path = Path(sample) if sample is not None else design.sample_path
+    if path is None:
+        if design.cut.needs_sample:
+            raise SampleError(
+                "splits",
+                "the boundaries follow from a sample and there is none",
+                "a file of recorded events",
+                "Give --sample FILE, or declare [sample] path.",
+            )
+        return generated(design, seed)
+    if format_words is None and sample is None:
+        format_words = design.sample_format
+    half = second_half or design.cut.needs_sample
+    return recorded(design, path, format_words, second_half=half, seed=seed)
+
+
+def _boundaries(design: Design, source: Source, seed: int) -> tuple[Boundaries, tuple[str, ...]]:
+    """The region boundaries and what should be known of them."""
+    keys: Sequence[bytes] | None = None
+    if design.cut.needs_sample:
+        keys = sampled_keys(design, source.earlier(), SPLIT_ROOM, seed)
+    regions = None
+    if design.cut.needs_count:
+        regions = size_regions(design.demand(source.facts)).regions
+    boundaries = design.cut.boundaries(design.key, keys, regions)
+    asked = design.cut.request.regions or regions
+    request = CutRequest(regions=asked, prefixes=prefixes_of(design.key), keys=keys)
+    kind = SPLITS[design.cut.algorithm]()
+    return boundaries, tuple(kind.remarks(request, boundaries))
+
+
+def _concluded(
+    design: Design,
+    source: Source,
+    boundaries: Boundaries,
+    remarks: tuple[str, ...],
+    replay: Replay,
+    seed: int,
+) -> Simulation:
+    """Everything that follows once all events are counted."""
+    skews = tuple(window.skew() for window in replay.windows)
+    rows = replay.reservoir.rows()
+    keys = keys_of(design, rows)
+    servers = replay.placements.tables[0].tolist()
+    server_shares = replay.equal.shares(replay.placements)
+    evidence = Evidence(
+        design,
+        source.facts,
+        boundaries,
+        replay.placements,
+        replay.writes,
+        skews,
+        replay.equal.shares(),
+        server_shares,
+        rows,
+        keys,
+        _regions_of(boundaries, keys),
+    )
+    per_window = replay.operations / replay.equal.windows
+    key_bytes = sum(map(len, keys)) / max(len(keys), 1)
+    first, heat = replay.matrix.dense()
+    return Simulation(
+        design=design,
+        source=source,
+        boundaries=boundaries,
+        remarks=remarks,
+        regions=tuple(
+            Region(start, stop, server, int(writes))
+            for (start, stop), server, writes in zip(
+                boundaries.regions, servers, replay.writes, strict=True
+            )
+        ),
+        operations=replay.operations,
+        skews=skews,
+        windows=replay.equal.windows,
+        server_shares=server_shares,
+        region_shares=evidence.region_shares,
+        overwritten=replay.rows.repeats if not design.layout.shares_rows else 0,
+        overwritten_exact=replay.rows.is_exact,
+        key_bytes=key_bytes,
+        event_bytes=design.layout.event_bytes(key_bytes, source.facts),
+        heat=(first, replay.matrix.width_s, heat) if replay.is_timed else None,
+        reads=_reads(design, boundaries, rows, keys, replay.reservoir.scale),
+        causes=_causes(evidence),
+        growth=_growth(design, source, keys, boundaries, key_bytes),
+        scaled=at_declared_rate(design, source, boundaries, rows, seed),
+        facts=source.facts,
+        verdict=judge(skews, server_shares, design.cluster.servers, per_window),
+        late=sum(window.late for window in replay.windows),
+        seed=seed,
+    )
+
+
+def _regions_of(boundaries: Boundaries, keys: Sequence[bytes]) -> Any:
+    import numpy as np
+
+    return np.array([boundaries.locate_one(key) for key in keys], np.int64)
+
+
+def _causes(evidence: Evidence) -> list[Finding]:
+    """The causes that the replay shows, the one that explains most first."""
+    found = [cause.recognise(evidence) for cause in CAUSES.values()]
+    present = [finding for finding in found if finding is not None]
+    return sorted(present, key=lambda finding: -finding.bound)
+
+
+def _reads(
+    design: Design, boundaries: Boundaries, rows: Any, keys: Sequence[bytes], scale: float
+) -> list[ReadResult]:
+    if not design.reads or not keys:
+        return []
+    step = max(len(keys) // ASKED_ROWS, 1)
+    some = rows.take(list(range(0, len(keys), step)))
+    values = _normal_rows(design, some)
+    asked = Asked(design, boundaries, values, keys[::step], scale * step)
+    return [asked.ask(read) for read in design.reads]
+
+
+def _normal_rows(design: Design, rows: Any) -> list[dict[str, Any]]:
+    """Sampled rows as mappings of normal values."""
+    from rowkey.keys import Columns
+
+    names = list(rows.schema.names)
+    columns = Columns.of(rows, [design.fields[name] for name in names])
+    return [dict(row) for row in columns.rows(names)]
+
+
+def _growth(
+    design: Design,
+    source: Source,
+    keys: Sequence[bytes],
+    boundaries: Boundaries,
+    key_bytes: float,
+) -> Growth | None:
+    """What becomes of the regions as the table fills to the size that the file implies."""
+    import numpy as np
+
+    size = design.demand(source.facts).size
+    if not size or len(keys) < 2 or not key_bytes:
+        return None
+    ranked = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    ranks = np.array([ranked[key] for key in keys], np.int64)
+    ordered = list(ranked)
+    starts = [bisect_left(ordered, split) for split in boundaries.splits]
+    return grow(
+        ranks,
+        max(size // len(keys), 1),
+        boundaries=starts,
+        servers=design.cluster.servers,
+    )
