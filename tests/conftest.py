@@ -1,5 +1,12 @@
-"""Fixtures that every folder of tests may take."""
+"""What all tests share: the plugin that starts the Java oracles, and how deep laws are tried."""
 
-from __future__ import annotations
+import os
+
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["oracles.plugin"]
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+settings.register_profile("test", max_examples=60, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("long", max_examples=1_500, deadline=None, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))

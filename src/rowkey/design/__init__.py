@@ -3,5 +3,22 @@
 from rowkey.design.cutting import Cut, prefixes_of
 from rowkey.design.design import Design
 from rowkey.design.json_schema import json_schema
+from rowkey.design.properties import (
+    PartProperties,
+    Properties,
+    ReadProperties,
+    example_values,
+    properties_of,
+)
 
-__all__ = ["Cut", "Design", "json_schema", "prefixes_of"]
+__all__ = [
+    "Cut",
+    "Design",
+    "PartProperties",
+    "Properties",
+    "ReadProperties",
+    "example_values",
+    "json_schema",
+    "prefixes_of",
+    "properties_of",
+]

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rowkey.design.scan import Lines, Path, scan
+from rowkey.design.scanner import Lines, Path, scan
 from rowkey.errors import DeclarationError, Mistake, Refused
 
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")

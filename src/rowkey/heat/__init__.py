@@ -4,6 +4,7 @@ from rowkey.heat.causes import KINDS as CAUSES
 from rowkey.heat.contract import Cause
 from rowkey.heat.even import even_share, even_spread
 from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.foresight import foreseen
 from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
 from rowkey.heat.shares import EqualCounts, Shares
@@ -36,6 +37,7 @@ __all__ = [
     "entropy",
     "even_share",
     "even_spread",
+    "foreseen",
     "gini",
     "horticulture",
     "peak_to_mean",

@@ -18,6 +18,8 @@ class Cause(ABC):
     """One reason why load lies unevenly."""
 
     name: ClassVar[str]
+    needs_boundaries: ClassVar[bool] = True
+    """Whether it can be foreseen only where the boundaries are known."""
 
     @classmethod
     @abstractmethod

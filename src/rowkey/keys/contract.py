@@ -127,6 +127,8 @@ class Part(ABC):
     """Nanoseconds within which the part does not change, if time alone decides it."""
     rest: Rest | None = None
     """What is left for the qualifier, if the part is a time slice."""
+    turned: str = "every bit inverted, the end included,"
+    """What `desc` does to the bytes, in words."""
     takes_nulls: bool = False
     """Whether a null of a field has bytes of its own."""
 
@@ -209,6 +211,10 @@ class Part(ABC):
         """The bytes as a person would name them."""
         values = self.read(piece)
         return " ".join(str(value) for value in values.values()) if values else piece.hex()
+
+    def words(self) -> str:
+        """The bytes in words, so that a producer in another language can match them."""
+        return (type(self).__doc__ or "").strip().split("\n", maxsplit=1)[0].rstrip(".:")
 
     def evolves(self, new: Part) -> Change:
         """What becomes of stored rows when the part is declared as `new` instead."""

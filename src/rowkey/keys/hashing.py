@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 
+HASH_WORDS = {
+    "murmur3": "murmur3 (x86, 32 bits, seed 0, unsigned)",
+    "crc32": "crc32 (zlib's, unsigned)",
+    "md5": "the first 4 bytes of md5 as a big-endian number",
+    "be": "the bytes as one unsigned big-endian number",
+    "java31": "Java's hash of the bytes (31 h + signed byte from h = 1; sign dropped after modulo)",
+}
+
 
 def reducer(name: str, n: int) -> Callable[[bytes], int]:
     """The function from bytes to a number below n.

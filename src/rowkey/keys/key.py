@@ -57,6 +57,7 @@ class Key:
         self.parts = parts
         self.fields = {name: fields[name] for name in self.body.fields}
         self.is_salted = any(_is_by_chance(part) for part in parts)
+        self.is_decodable = all(part.framing.closed for part in parts[:-1])
         self.is_coded = any(part.source is Source.DICTIONARY for part in parts)
         self.seed = seed
         self._salts = Random(seed)  # noqa: S311 - spreads rows, guards nothing
@@ -198,6 +199,45 @@ class Key:
             Refused: the bytes are no key of this design.
         """
         return self.body.cut(key)
+
+    def examples(self, count: int) -> list[dict[str, Value]]:
+        """Rows with different values of every field; nulls among them where they may be.
+
+        Args:
+            count: how many rows.
+        """
+        rows = []
+        for number in range(count):
+            row: dict[str, Value] = {}
+            for place, (name, field) in enumerate(self.fields.items()):
+                index = number * (place + 1) % max(field.type.domain.size, 1)
+                absent = field.nullable and number % (place + 2) == 1
+                row[name] = None if absent else field.type.domain.nth(index)
+            rows.append(row)
+        return rows
+
+    def show(self, start: bytes) -> str:
+        """The beginning of a key as a person would name it: `host web-1, ts 2021-01-01T00:00:00Z`.
+
+        Args:
+            start: bytes from the start of a key on; a part that they do not hold whole is shown in
+                hexadecimal.
+        """
+        shown, at = [], 0
+        for part in self.parts:
+            if at >= len(start):
+                break
+            try:
+                end = part.measure(start, at)
+                name = "" if part.cardinality == 1 else f"{', '.join(part.fields)} "
+                piece = part.show(start[at:end])
+                shown.append(piece if part.name in piece else f"{name}{piece}")
+            except Refused:
+                break
+            at = end
+        if at < len(start):
+            shown.append(f"{start[at:].hex()}…")
+        return ", ".join(shown)
 
     def rests(self) -> list[Part]:
         """The parts that leave a rest of their time to the qualifier."""

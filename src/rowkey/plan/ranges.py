@@ -170,7 +170,7 @@ def _planned(key: Key, walk: _Walk, bounds: Bounds, order: Sequence[Ordering]) -
     is_point = walk.pinned == len(key.parts) and not walk.ranges
     if is_point:
         ranges = [KeyRange(p, p + b"\0", p) for p in walk.prefixes]
-    orders = _orders(key, walk.pinned)
+    orders = orders_behind(key, walk.pinned)
     asked = [one for one in order if not _is_single(bounds, one.field)]
     flipped = [Ordering(one.field, not one.descending) for one in asked]
     natural = list(orders[: len(asked)])
@@ -193,8 +193,8 @@ def _is_single(bounds: Bounds, name: str) -> bool:
     return isinstance(bounds.get(name), Equal)
 
 
-def _orders(key: Key, pinned: int) -> tuple[Ordering, ...]:
-    """The order of rows that are merged by what follows the pinned parts."""
+def orders_behind(key: Key, pinned: int) -> tuple[Ordering, ...]:
+    """The order of rows that are merged by what follows the first `pinned` parts."""
     orders: list[Ordering] = []
     for index, part in enumerate(key.parts[pinned:], pinned):
         if len(part.fields) != 1 or not (part.order.ascends or part.order.descends):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import Refused, SampleError, did_you_mean
 from rowkey.workload.files import kind_suffix
 from rowkey.workload.formats import KINDS
-from rowkey.workload.typed import typed
+from rowkey.workload.typed import as_declared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,7 +79,7 @@ class Sample:
         self.left_out = LeftOut()
         first, kept = 0, 0
         for raw in self.format.batches(self.path, columns):
-            arrays = [typed(f, raw.column(sources[name])) for name, f in self.fields.items()]
+            arrays = [as_declared(f, raw.column(sources[name])) for name, f in self.fields.items()]
             batch = self._whole(arrays, first)
             first += raw.num_rows
             kept += batch.num_rows

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 
-def typed(field: Field, array: pa.Array) -> pa.Array:
+def as_declared(field: Field, array: pa.Array) -> pa.Array:
     """A column whose values the field can hold; null where it cannot.
 
     Text is parsed as the field's type does, once per different value; empty text is no value,

@@ -24,6 +24,7 @@ class HotRow(Cause):
     """
 
     name = "hot_row"
+    needs_boundaries = False
 
     @classmethod
     def foresee(

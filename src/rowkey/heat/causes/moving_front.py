@@ -25,6 +25,7 @@ class MovingFront(Cause):
     """
 
     name = "moving_front"
+    needs_boundaries = False
 
     @classmethod
     def foresee(

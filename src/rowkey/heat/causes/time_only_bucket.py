@@ -25,6 +25,7 @@ class TimeOnlyBucket(Cause):
     """
 
     name = "time_only_bucket"
+    needs_boundaries = False
 
     @classmethod
     def foresee(

@@ -27,6 +27,8 @@ class Codec(ABC):
     alphabet: Alphabet = ALL_BYTES
     residue: Residue = NOTHING
     cardinality: int | None = None
+    turned: str = "every bit inverted, the end included,"
+    """What descending does to the bytes, in words."""
     per: int = 1
     """Neighbouring numbers that share their bytes."""
 

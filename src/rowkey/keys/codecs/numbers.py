@@ -48,9 +48,12 @@ class BigEndian(Codec):
     ) -> None:
         self.width, self.low, self.high = width, low, high
         self.bias, self.per, self.lost, self.mirrored = bias, per, lost, mirrored
+        self._given_top = top
         self.top = (1 << 8 * width) - 1 if top is None else top
         self.framing = Framing.fixed(width)
         self.cardinality = high - low + 1
+        if top is not None:
+            self.turned = f"{top:,} less the number"
         self.residue = Residue(lost) if per > 1 else NOTHING
         self.order = self._order()
 
@@ -167,7 +170,7 @@ class BigEndian(Codec):
             bias=self.bias,
             per=self.per,
             lost=self.lost,
-            top=self.top,
+            top=self._given_top,
             mirrored=not self.mirrored,
         )
 

@@ -52,6 +52,9 @@ class Complement(Part):
     def read(self, piece: bytes) -> dict[str, Value]:
         return self.base.read(complement(piece))
 
+    def words(self) -> str:
+        return f"every bit inverted of: {self.base.words()}"
+
     def show(self, piece: bytes) -> str:
         return self.base.show(complement(piece))
 

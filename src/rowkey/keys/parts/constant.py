@@ -46,6 +46,9 @@ class ConstantPart(Part):
             )
         return end
 
+    def words(self) -> str:
+        return f"the bytes {self.value.hex()}"
+
     def show(self, piece: bytes) -> str:
         return piece.decode("ascii", "backslashreplace")
 

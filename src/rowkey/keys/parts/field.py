@@ -98,6 +98,7 @@ class FieldPart(Part):
         self.order = codec.order
         self.alphabet = codec.alphabet
         self.cardinality = codec.cardinality
+        self.turned = codec.turned
         tick = field.type.tick
         self.resolution = None if tick is None else tick * codec.per
 
@@ -189,6 +190,13 @@ class FieldPart(Part):
         if not self.codec.residue.nothing:
             return {}
         return {self.field.name: self.field.type.release(held)}
+
+    def words(self) -> str:
+        encoding = self.field.type.encodings[self.reference.encoding]
+        given = zip(encoding.arguments, self.reference.arguments, strict=True)
+        shown = ", ".join(f"{name} = {value}" for name, value in given)
+        text = f"{self.field.name} as {self.field.type.name}: {encoding.meaning}"
+        return f"{text} ({shown})" if shown else text
 
     def show(self, piece: bytes) -> str:
         value = self.field.type.release(self.codec.unpack(piece))

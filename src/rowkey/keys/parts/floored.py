@@ -44,6 +44,7 @@ class Floored(Transform, NumberPart):
                 "whole units",
             )
         self.tick = source.tick
+        self.turned = source.turned
         self.low, self.high = source.low, source.high
         self.order = source.order.weakened()
         self.alphabet = source.alphabet
@@ -81,6 +82,11 @@ class Floored(Transform, NumberPart):
 
     def encode(self, row: Row) -> bytes:
         return self.pack(self.number(row))
+
+    def words(self) -> str:
+        name = self.fields[0]
+        start = f"{name} less its remainder by {self.units:,} ({self.length})"
+        return f"{start}, encoded as {self.base.words()}"
 
     def show(self, piece: bytes) -> str:
         return self.base.show(piece)

@@ -81,6 +81,9 @@ class Nullable(Part):
             return self.inner.read(piece[1:])
         return {self.field: None} if self.inner.residue(self.field).nothing else {}
 
+    def words(self) -> str:
+        return f"00 for null, nothing at the end of a key; otherwise 01, then {self.inner.words()}"
+
     def show(self, piece: bytes) -> str:
         return self.inner.show(piece[1:]) if piece[:1] == PRESENT else "null"
 

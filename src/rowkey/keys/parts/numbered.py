@@ -69,6 +69,13 @@ class NumberedPrefix(Transform):
             raise Refused("", f"{piece.hex()} is no number of {self.name}", f"one of {self.n}")
         return self.table.index(piece)
 
+    def form_words(self) -> str:
+        """How the number is written."""
+        if self.form == "bytes":
+            return "1 byte" if self.width == 1 else "2 bytes, big-endian"
+        digits = {"decimal": "decimal", "hex": "lower-case hexadecimal", "letters": "base-26"}
+        return f"{self.width} {digits[self.form]} digits in ASCII"
+
     def show(self, piece: bytes) -> str:
         return f"{self.name} {self.number_of(piece)}"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
 from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Vector, Writer
-from rowkey.keys.hashing import HASHES, reducer
+from rowkey.keys.hashing import HASH_WORDS, HASHES, reducer
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.parts.numbered import AS, MOST, NUMBER_OF, WIDTH, NumberedPrefix
 from rowkey.keys.parts.sequence import Sequence
@@ -136,6 +136,17 @@ class Bucket(NumberedPrefix):
         others = numbers(name, joined(pieces[1:]), self.m).astype(np.int64)
         is_heavy = np.array([piece in self.heavy for piece in pieces[0].tolist()], np.bool_)
         return np.where(is_heavy, (first + others) % self.n, first)
+
+    def words(self) -> str:
+        hashed = " followed by ".join(f"({part.words()})" for part in self.inputs)
+        name = self.arguments["hash"]
+        text = f"{HASH_WORDS[name]} of {hashed}, modulo {self.n}, in {self.form_words()}"
+        if self.m is not None:
+            text += (
+                f"; of the first argument alone, plus the hash of the others modulo {self.m} "
+                f"where the first is one of {len(self.heavy)} heavy values"
+            )
+        return text
 
     @classmethod
     def tries(cls, facts: Mapping[str, Facts], cluster: Cluster) -> Iterator[Mapping[str, int]]:

@@ -67,6 +67,9 @@ class Code(Transform):
         number = int.from_bytes(piece, "big")
         return {self.field.name: self.context.dictionary.value_of(self.field.name, number)}
 
+    def words(self) -> str:
+        return f"the number of {self.field.name} in the table's dictionary, {self.width} bytes"
+
     def batch(self, columns: Columns) -> Pieces:
         """One question to the dictionary for each different value, in the order of first rows."""
         from rowkey.keys.batches.pieces import Spans

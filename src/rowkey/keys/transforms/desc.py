@@ -66,6 +66,9 @@ class Desc(Transform):
     def read_batch(self, pieces: Pieces) -> dict[str, Any]:
         return self.flipped.read_batch(pieces)
 
+    def words(self) -> str:
+        return f"descending, {self.only.turned} of: {self.only.words()}"
+
     def show(self, piece: bytes) -> str:
         return self.flipped.show(piece)
 

@@ -89,6 +89,15 @@ class Digest(Transform):
             return lambda row: cut(write(row))
         return lambda row: cut(b"".join([write(row) for write in writers]))
 
+    def words(self) -> str:
+        name = self.arguments["hash"]
+        if len(self.inputs) == 1:
+            hashed = f"the value of {self.fields[0]} by itself: text as UTF-8, numbers big-endian"
+        else:
+            hashed = " followed by ".join(f"({part.words()})" for part in self.inputs)
+        cut = f"the first {self.n} bytes of {name} of {hashed}"
+        return f"{cut}, in lower-case hexadecimal" if self.is_hex else cut
+
     def batch(self, columns: Columns) -> Pieces:
         import numpy as np
 

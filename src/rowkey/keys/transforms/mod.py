@@ -75,6 +75,10 @@ class Mod(NumberedPrefix):
         """Steps reach n / gcd(step, n) remainders."""
         return self.n // gcd(step, self.n)
 
+    def words(self) -> str:
+        unit = "in its own unit, never negative"
+        return f"{self.fields[0]} modulo {self.n} {unit}, in {self.form_words()}"
+
     def batch(self, columns: Columns) -> Pieces:
         numbers = self.number.numbers(columns)
         return self.written(numbers % numbers.dtype.type(self.n))

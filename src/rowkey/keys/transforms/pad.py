@@ -57,5 +57,8 @@ class Pad(Transform):
     def residue(self, name: str) -> Residue:
         return NOTHING
 
+    def words(self) -> str:
+        return f"{self.field.name} in ASCII, padded on its left with the digit 0 to {self.n}"
+
     def read(self, piece: bytes) -> dict[str, Value]:
         return {self.field.name: piece.decode("ascii", "replace").lstrip("0")}

@@ -66,7 +66,7 @@ class Reverse(Transform):
     def residue(self, name: str) -> Residue:
         return self.only.residue(name)
 
-    def turned(self, held: Any) -> Any:
+    def back_to_front(self, held: Any) -> Any:
         """Text or bytes back to front; doing it twice gives them back."""
         return ".".join(reversed(held.split("."))) if self.by_label else held[::-1]
 
@@ -75,7 +75,7 @@ class Reverse(Transform):
         if self.turns_bytes:
             return source.encode(row)[::-1]
         assert isinstance(source, FieldPart)
-        return source.codec.pack(self.turned(source.field.hold(row[source.field.name])))
+        return source.codec.pack(self.back_to_front(source.field.hold(row[source.field.name])))
 
     def measure(self, data: bytes, at: int) -> int:
         return super().measure(data, at) if self.turns_bytes else self.only.measure(data, at)
@@ -85,8 +85,12 @@ class Reverse(Transform):
         if self.turns_bytes:
             return source.read(piece[::-1])
         assert isinstance(source, FieldPart)
-        held = self.turned(source.codec.unpack(piece))
+        held = self.back_to_front(source.codec.unpack(piece))
         return {source.field.name: source.field.type.release(held)}
+
+    def words(self) -> str:
+        what = "labels" if self.by_label else "bytes" if self.turns_bytes else "characters"
+        return f"its {what} in reverse order: {self.only.words()}"
 
     def show(self, piece: bytes) -> str:
         return self.only.show(piece[::-1]) if self.turns_bytes else super().show(piece)

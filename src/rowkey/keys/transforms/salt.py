@@ -49,6 +49,9 @@ class Salt(NumberedPrefix):
     def batch(self, columns: Columns) -> Pieces:
         return self.written(columns.chance(self.n))
 
+    def words(self) -> str:
+        return f"a random number from 0 to {self.n - 1} in {self.form_words()}"
+
     @classmethod
     def tries(cls, facts: Mapping[str, Facts], cluster: Cluster) -> Iterator[Mapping[str, int]]:
         """One or two salts a server: every read costs as many scans."""

@@ -61,6 +61,12 @@ class Truncate(Transform):
     def _edge(self, value: object) -> bytes:
         return b"" if value is None else self.encode({self.fields[0]: value})
 
+    def words(self) -> str:
+        return (
+            f"the first {self.n} bytes of the value of {self.fields[0]} by itself (text as UTF-8, "
+            "numbers big-endian), padded with 00"
+        )
+
     def batch(self, columns: Columns) -> Pieces:
         import numpy as np
 

@@ -34,7 +34,7 @@ class Timestamp(FieldType):
     counts = True
     numbers = (0, LAST)
     encodings: ClassVar = {
-        "": Encoding("8 bytes big-endian, 0 to 2^63-1; under desc 2^63-1 less that"),
+        "": Encoding("8 bytes big-endian, 0 to 2^63-1"),
         "u32": Encoding("whole seconds in 4 bytes; the fraction is lost"),
         "calendar": Encoding("digits yyyyMMddHHmmss and those of the fraction, UTC, 1970 to 9999"),
     }

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import prefixes_of
-from rowkey.errors import SampleError
 from rowkey.heat import CAUSES, Evidence, Finding
-from rowkey.regions import SPLITS, Boundaries, CutRequest, Growth, grow, size_regions
+from rowkey.regions import Boundaries, Growth, grow
+from rowkey.simulate.cut import cut_by_source, source_of
 from rowkey.simulate.reads import Asked, ReadResult
-from rowkey.simulate.replay import Replay, keys_of, sampled_keys
+from rowkey.simulate.replay import Replay, keys_of
 from rowkey.simulate.scaled import at_declared_rate
 from rowkey.simulate.simulation import Region, Simulation
-from rowkey.simulate.source import Source, generated, recorded
 from rowkey.simulate.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from rowkey.design import Design
+    from rowkey.simulate.source import Source
 
-SPLIT_ROOM = 1 << 20
-"""Keys from which split points are taken: quantiles are exact for samples up to twice as long."""
 ASKED_ROWS = 20_000
 """Rows of which reads are asked."""
 
 
-def simulate(
+def run(
     design: Design,
     sample: str | Path | None = None,
     *,
@@ -57,53 +54,15 @@ def simulate(
 
     Cost: 30 to 300 ns an event; memory does not grow with their number.
     """
-    source = _source(design, sample, format_words, second_half=second_half, seed=seed)
-    boundaries, remarks = _boundaries(design, source, seed)
+    source = source_of(design, sample, format_words, second_half=second_half, seed=seed)
+    cut = cut_by_source(design, source, seed)
+    boundaries = cut.boundaries
     replay = Replay(design, boundaries, source.count, seed)
     for events in source.replayed():
         replay.add(events)
         if progress is not None:
             progress(replay.operations, source.count)
-    return _concluded(design, source, boundaries, remarks, replay, seed)
-
-
-def _source(
-    design: Design,
-    sample: str | Path | None,
-    format_words: Mapping[str, Any] | None,
-    *,
-    second_half: bool,
-    seed: int,
-) -> Source:
-    path = Path(sample) if sample is not None else design.sample_path
-    if path is None:
-        if design.cut.needs_sample:
-            raise SampleError(
-                "splits",
-                "the boundaries follow from a sample and there is none",
-                "a file of recorded events",
-                "Give --sample FILE, or declare [sample] path.",
-            )
-        return generated(design, seed)
-    if format_words is None and sample is None:
-        format_words = design.sample_format
-    half = second_half or design.cut.needs_sample
-    return recorded(design, path, format_words, second_half=half, seed=seed)
-
-
-def _boundaries(design: Design, source: Source, seed: int) -> tuple[Boundaries, tuple[str, ...]]:
-    """The region boundaries and what should be known of them."""
-    keys: Sequence[bytes] | None = None
-    if design.cut.needs_sample:
-        keys = sampled_keys(design, source.earlier(), SPLIT_ROOM, seed)
-    regions = None
-    if design.cut.needs_count:
-        regions = size_regions(design.demand(source.facts)).regions
-    boundaries = design.cut.boundaries(design.key, keys, regions)
-    asked = design.cut.request.regions or regions
-    request = CutRequest(regions=asked, prefixes=prefixes_of(design.key), keys=keys)
-    kind = SPLITS[design.cut.algorithm]()
-    return boundaries, tuple(kind.remarks(request, boundaries))
+    return _concluded(design, source, boundaries, cut.remarks, replay, seed)
 
 
 def _concluded(

@@ -1,0 +1,34 @@
+"""Results shown: as text for people, as JSON documents for machines."""
+
+from rowkey.render.documents import (
+    FORMAT,
+    check_document,
+    mistakes_document,
+    plain,
+    row_document,
+    simulation_document,
+    splits_document,
+    vectors_document,
+)
+from rowkey.render.fields import CHECK, SIMULATE, SPLITS, VECTORS, paths_of
+from rowkey.render.text import check_lines, print_simulation, sizing_lines, vector_lines
+
+__all__ = [
+    "CHECK",
+    "FORMAT",
+    "SIMULATE",
+    "SPLITS",
+    "VECTORS",
+    "check_document",
+    "check_lines",
+    "mistakes_document",
+    "paths_of",
+    "plain",
+    "print_simulation",
+    "row_document",
+    "simulation_document",
+    "sizing_lines",
+    "splits_document",
+    "vector_lines",
+    "vectors_document",
+]
