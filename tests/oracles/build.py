@@ -30,7 +30,7 @@ COMPILE_S = 120.0
 RESOLVE_S = 300.0  # a first download took 5 s to 75 s
 
 
-class Absent(Exception):  # noqa: N818 - a finding, not a mistake
+class Absent(Exception):
     """The oracle cannot be had on this machine; the text says what is missing."""
 
 

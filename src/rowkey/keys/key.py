@@ -39,7 +39,7 @@ class Key:
     >>> key = bind_key("[bucket(host, 16)][host][desc(ts)]", {"host": "text", "ts": "timestamp_ms"})
     >>> row = {"host": "web-1", "ts": 1609459200000}
     >>> key.encode(row).hex()
-    '097765622d31007ffffe8944c19000'
+    '097765622d31007ffffe8944c18fff'
     >>> key.decode(key.encode(row)) == row
     True
     """
