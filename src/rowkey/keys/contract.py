@@ -149,6 +149,10 @@ class Part(ABC):
         """The same as `encode`, compiled for many rows."""
         return self.encode
 
+    def derived(self) -> Callable[[bytes], bytes] | None:
+        """The part's bytes from the joined bytes of its inputs, if nothing else decides them."""
+        return None
+
     def residue(self, name: str) -> Residue:
         """What the bytes lose of a field."""
         return EVERYTHING

@@ -8,7 +8,17 @@ import numpy as np
 import pyarrow as pa
 
 from rowkey.errors import RowError
-from rowkey.keys.batches.pieces import Buffer, Fixed, Ints, Pieces, Spans, packed_dtype
+from rowkey.keys.batches.pieces import (
+    Buffer,
+    Fixed,
+    Ints,
+    Pieces,
+    packed_dtype,
+    runs_of,
+    total_lengths,
+    write_runs,
+)
+from rowkey.keys.bind import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,23 +39,47 @@ def keys_of(key: Key, columns: Columns) -> pa.Array:
     width = key.body.framing.width
     if width is not None:
         return _fixed_keys(key, columns, width)
-    blocks = [
-        _packed(key.body.batch(columns.slice(start, start + BLOCK)))
-        for start in range(0, len(columns), BLOCK)
-    ]
-    data = np.concatenate([block.data for block in blocks]) if blocks else np.empty(0, np.uint8)
-    lengths = np.concatenate([block.inner for block in blocks]) if blocks else np.empty(0, np.int64)
-    _check_lengths(lengths)
-    return binary_array(data, lengths)
+    return _Growing(len(columns)).filled(key, columns)
 
 
-def _packed(pieces: Pieces) -> Spans:
-    """The pieces one after the other, without gaps."""
-    spans = pieces.spans()
-    is_packed = int(spans.inner.sum()) == len(spans.data) and (
-        not len(spans) or int(spans.starts[0]) == 0
-    )
-    return spans if is_packed else spans.packed()
+class _Growing:
+    """Keys of different lengths, written one block after the other into one buffer.
+
+    The buffer begins as large as the first block lets expect, and grows if that was too little.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.offsets = np.zeros(count + 1, np.int64)
+        self.data = np.empty(0, np.uint8)
+
+    def filled(self, key: Key, columns: Columns) -> pa.Array:
+        """All keys, as an Arrow binary array."""
+        used = 0
+        for start in range(0, self.count, BLOCK):
+            runs = runs_of(key.body.part_pieces(columns.slice(start, start + BLOCK)))
+            lengths = total_lengths(runs)
+            _check_lengths(lengths, start)
+            ends = self.offsets[start + 1 : start + 1 + len(lengths)]
+            np.cumsum(lengths, out=ends)
+            ends += used
+            self._reserve(int(ends[-1]), start + len(lengths))
+            write_runs(runs, self.data, ends - lengths)
+            used = int(ends[-1])
+        return self._array(used)
+
+    def _reserve(self, needed: int, rows: int) -> None:
+        """Room for so many bytes, and for as many as the rows still to come are likely to need."""
+        if needed <= len(self.data):
+            return
+        grown = np.empty(max(needed, int(needed / rows * self.count * 1.1)) + 64, np.uint8)
+        grown[: len(self.data)] = self.data
+        self.data = grown
+
+    def _array(self, used: int) -> pa.Array:
+        large = used > MOST_BYTES
+        offsets = self.offsets if large else self.offsets.astype(np.int32)
+        return _array(pa.large_binary() if large else pa.binary(), offsets, self.data[:used])
 
 
 def _fixed_keys(key: Key, columns: Columns, width: int) -> pa.Array:
@@ -55,8 +89,8 @@ def _fixed_keys(key: Key, columns: Columns, width: int) -> pa.Array:
     for start in range(0, count, BLOCK):
         pieces = key.body.part_pieces(columns.slice(start, start + BLOCK))
         write_side_by_side(pieces, out[start : start + BLOCK])
-    if count and width > 32_767:
-        raise RowError("key", f"{width:,} bytes are too long", "at most 32,767 bytes")
+    if count and width > LONGEST:
+        raise RowError("key", f"{width:,} bytes are too long", f"at most {LONGEST:,} bytes")
     data = out.view(np.uint8)
     if len(data) > MOST_BYTES:
         return _array(pa.large_binary(), np.arange(count + 1, dtype=np.int64) * width, data)
@@ -77,18 +111,21 @@ def _regular(pieces: Pieces) -> Fixed:
     return spans.gathered(int(spans.inner[0]) if len(spans) else 1)
 
 
-def _check_lengths(lengths: Ints) -> None:
-    if not len(lengths):
-        return
+def _check_lengths(lengths: Ints, first: int) -> None:
+    """Refuse keys that HBase would.
+
+    Args:
+        lengths: bytes of each key.
+        first: the number of the first row.
+    """
     if int(lengths.min()) == 0:
-        row = int(lengths.argmin())
-        raise RowError(
-            "key", f"every part of row {row} is left out, so the key is empty", "1 byte or more"
-        )
-    if int(lengths.max()) > 32_767:
+        row = first + int(lengths.argmin())
+        what = f"every part of row {row} is left out, so the key is empty"
+        raise RowError("key", what, "1 byte or more")
+    if int(lengths.max()) > LONGEST:
         row = int(lengths.argmax())
-        what = f"the key of row {row} has {int(lengths[row]):,} bytes"
-        raise RowError("key", what, "at most 32,767 bytes")
+        what = f"the key of row {first + row} has {int(lengths[row]):,} bytes"
+        raise RowError("key", what, f"at most {LONGEST:,} bytes")
 
 
 def binary_array(data: Buffer, lengths: Ints) -> pa.Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rowkey.keys.batches.pieces import Fixed, Ints, Pieces, Spans
+from rowkey.keys.batches.pieces import Fixed, Ints, Pieces, Spans, windows
 from rowkey.keys.hashing import reducer
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Words = np.ndarray[tuple[int], np.dtype[Any]]
 
-LONGEST = 64
+LONGEST = 256
 """Longer strings are hashed one by one: a step per word over all rows would cost more."""
 
 
@@ -82,37 +82,51 @@ def _murmur3_fixed(pieces: Fixed, _: int = 0) -> Words:
 
 
 def _murmur3_strings(pieces: Spans, _: int = 0) -> Words:
-    """The same over strings of different lengths; an end of 00 needs no copy."""
+    """The same over strings of different lengths; an end of 00 needs no copy.
+
+    Rows are put in order of their number of words, so that each step works on a run from the start;
+    eight words of a row are fetched at a time.
+    """
     if pieces.end.strip(b"\0"):
         pieces = pieces.packed()
     lengths = pieces.lengths
-    hashes, spare = np.zeros(len(pieces), np.uint32), np.empty(len(pieces), np.uint32)
-    data = np.concatenate([pieces.data, np.zeros(8, np.uint8)])
-    words = np.ndarray(len(data) - 3, "<u4", data, strides=(1,))
-    least, most = int(lengths.min(initial=0)), int(lengths.max(initial=0))
-    for start in range(0, most, 4):
-        word = _word(words, pieces, start, len(data) - 4)
-        if start + 4 <= least:
-            _murmur3_mix(hashes, word, spare)
-            continue
-        mixed, tails = hashes.copy(), (lengths - start > 0) & (lengths - start < 4)
-        _murmur3_mix(mixed, word, spare)
-        np.copyto(hashes, mixed, where=lengths - start >= 4)
-        np.copyto(hashes, hashes ^ _murmur3_scramble(word, spare), where=tails)
-    return _murmur3_finish(hashes, lengths.astype(np.uint32), spare)
+    blocks = lengths >> 2
+    most = int(blocks.max(initial=0))
+    order = np.argsort((most - blocks).astype(np.uint8), kind="stable")
+    starts, inner, blocks = pieces.starts.take(order), pieces.inner.take(order), blocks.take(order)
+    more_than = len(order) - np.cumsum(np.bincount(blocks, minlength=most + 9))
+    fetched = windows(np.concatenate([pieces.data, np.zeros(_FETCH, np.uint8)]), _FETCH)
+    hashes, spare = np.zeros(len(order), np.uint32), np.empty(len(order), np.uint32)
+    for first in range(0, most + 1, 8):
+        count = int(more_than[first - 1]) if first else len(order)
+        table = fetched[starts[:count] + 4 * first].view("<u4").reshape(count, 8)
+        for number in range(first, min(first + 8, most)):
+            some, fewer = int(more_than[number]), int(more_than[number + 1])
+            if pieces.end:
+                _cut(table[fewer:some, number - first], inner[fewer:some] - 4 * number)
+            _murmur3_mix(hashes[:some], table[:some, number - first], spare[:some])
+        done = slice(int(more_than[first + 7]), count)
+        whole = blocks[done]
+        place = np.arange(done.start, count) * 8 + (whole - first)
+        tail = table.reshape(-1).take(place)
+        _cut(tail, inner[done] - 4 * whole)
+        hashes[done] ^= _murmur3_scramble(tail, spare[done])
+    hashes = _murmur3_finish(hashes, lengths.take(order).astype(np.uint32), spare)
+    out = np.empty_like(hashes)
+    out[order] = hashes
+    return out
 
 
-def _word(words: Words, pieces: Spans, start: int, last: int) -> Words:
-    """Four bytes of each string from `start` on, 00 where the string has ended."""
-    at = np.minimum(pieces.starts + start, last)
-    word: Words = words[at]
-    missing = np.clip(start + 4 - pieces.inner, 0, 4)
-    if missing.any():
-        word &= _MASKS.take(missing)
-    return word
+_FETCH = 32
+"""Bytes of a string fetched at a time; fetching 4 costs as much."""
 
 
-_MASKS = np.array([0xFFFFFFFF, 0xFFFFFF, 0xFFFF, 0xFF, 0], np.uint32)
+def _cut(word: Words, kept: Ints) -> None:
+    """Keep the first bytes of each word, as many as are left of its string, and clear the rest."""
+    word &= _MASKS.take(kept, mode="clip")
+
+
+_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF], np.uint32)
 
 
 def _murmur3_scramble(word: Words, spare: Words) -> Words:

@@ -7,6 +7,7 @@ one buffer. Nothing is copied until a whole key is assembled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,27 +118,44 @@ class Spans(Pieces):
         return len(self.starts)
 
     def __getitem__(self, rows: slice) -> Spans:
-        """A run of strings."""
-        return Spans(self.data, self.starts[rows], self.inner[rows], self.end)
+        """A run of strings, with no more of the buffer than they use."""
+        starts, lengths = self.starts[rows], self.inner[rows]
+        if not len(starts):
+            return Spans(self.data[:0], starts, lengths, self.end)
+        first, last = int(starts.min()), int((starts + lengths).max())
+        return Spans(self.data[first:last], starts - first, lengths, self.end)
 
     @property
     def lengths(self) -> Ints:
         return self.inner + len(self.end) if self.end else self.inner
 
     def take(self, rows: Ints) -> Spans:
-        return Spans(self.data, self.starts.take(rows), self.inner.take(rows), self.end)
+        return Gathered(self, rows)
 
     def complement(self) -> Spans:
         end = bytes(255 - byte for byte in self.end)
         return Spans(~self.data, self.starts, self.inner, end)
 
     def write(self, out: Buffer, at: Ints) -> None:
-        copy_spans(out, at, self.data, self.starts, self.inner)
+        write_between(None, Spans(self.data, self.starts, self.inner), None, out, at)
         if self.end:
             Fixed.repeated(self.end, len(self)).write(out, at + self.inner)
 
     def spans(self) -> Spans:
         return self if not self.end else self.packed()
+
+    @cached_property
+    def window(self) -> int:
+        """A width of window of which two cover each string; 0 if no one width serves all."""
+        if not len(self):
+            return 0
+        return _one_window(int(self.inner.min()), int(self.inner.max()))
+
+    @cached_property
+    def edges(self) -> tuple[Ints, Ints]:
+        """The first and the last `window` bytes of each string; they may overlap."""
+        every = windows(self.data, self.window)
+        return every[self.starts], every[self.starts + (self.inner - self.window)]
 
     def gathered(self, width: int) -> Fixed:
         """The first `width` bytes of each string, which must have them, as an array."""
@@ -151,6 +169,27 @@ class Spans(Pieces):
         out = np.empty(int(lengths.sum()), np.uint8)
         self.write(out, starts)
         return Spans(out, starts, lengths)
+
+
+class Gathered(Spans):
+    """Strings of which many rows share one: `rows[i]` tells which of `base` row i has.
+
+    What a copy fetches of each string is fetched once for all rows that share it.
+    """
+
+    def __init__(self, base: Spans, rows: Ints) -> None:
+        super().__init__(base.data, base.starts.take(rows), base.inner.take(rows), base.end)
+        self.base = base
+        self.rows = rows
+
+    @cached_property
+    def window(self) -> int:
+        return self.base.window
+
+    @cached_property
+    def edges(self) -> tuple[Ints, Ints]:
+        heads, tails = self.base.edges
+        return heads.take(self.rows), tails.take(self.rows)
 
 
 def ends_to_starts(lengths: Ints) -> Ints:
@@ -170,26 +209,53 @@ def windows(data: Buffer, width: int) -> np.ndarray[tuple[int], np.dtype[np.void
     return np.ndarray(max(len(data) - width + 1, 0), f"V{width}", data, strides=(1,))
 
 
-def copy_spans(out: Buffer, at: Ints, data: Buffer, starts: Ints, lengths: Ints) -> None:
-    """Copy strings between buffers: `lengths[i]` bytes from `starts[i]` in `data` to `at[i]`.
+def write_between(
+    before: Fixed | None, strings: Spans, after: Fixed | None, out: Buffer, at: Ints
+) -> None:
+    """Write strings, which have no end of their own, between neighbours of fixed width.
 
-    A string of between w and 2w bytes is copied by two windows of w bytes, one from its start and
-    one up to its end; they may overlap. So nothing outside a string is read or written, and a few
-    widths serve all lengths.
+    A string of between w and 2w bytes is covered by two windows of w bytes, one from its start and
+    one up to its end, that may overlap. Each window takes its neighbour along, so that a row costs
+    two writes; nothing outside a row is read or written.
 
-    Cost: about 15 ns a string up to 32 bytes.
+    Args:
+        before: what stands before each string.
+        strings: the strings.
+        after: what stands behind each.
+        out: where they go.
+        at: where each row begins.
+
+    Cost: about 15 ns a row up to 32 bytes where one width serves all strings.
     """
-    if not len(lengths):
+    width = strings.window
+    middle = at if before is None else at + before.width
+    if not width:
+        copy_spans(out, middle, strings.data, strings.starts, strings.inner)
+        if before is not None:
+            before.write(out, at)
+        if after is not None:
+            after.write(out, middle + strings.inner)
         return
-    least, most = int(lengths.min()), int(lengths.max())
-    if width := _one_window(least, most):
-        _copy_by_windows(out, at, data, starts, lengths, width)
-        return
+    heads, tails = map(Fixed, strings.edges)
+    head = heads if before is None else side_by_side([before, heads])
+    tail = tails if after is None else side_by_side([tails, after])
+    head.write(out, at)
+    tail.write(out, middle + (strings.inner - width))
+
+
+def copy_spans(out: Buffer, at: Ints, data: Buffer, starts: Ints, lengths: Ints) -> None:
+    """Copy strings of any lengths: `lengths[i]` bytes from `starts[i]` in `data` to `at[i]`.
+
+    Cost: as `write_between`, for each power of two among the lengths.
+    """
+    most = int(lengths.max(initial=0))
     width = 1
     while width <= WIDEST_WINDOW and width < 2 * most:
         rows = np.flatnonzero((lengths > (width if width > 1 else 0)) & (lengths <= 2 * width))
         if len(rows):
-            _copy_by_windows(out, at.take(rows), data, starts.take(rows), lengths.take(rows), width)
+            some = Spans(data, starts.take(rows), lengths.take(rows))
+            some.window = width
+            write_between(None, some, None, out, at.take(rows))
         width *= 2
     for row in np.flatnonzero(lengths > 2 * WIDEST_WINDOW).tolist():
         start, to, length = int(starts[row]), int(at[row]), int(lengths[row])
@@ -204,38 +270,64 @@ def _one_window(least: int, most: int) -> int:
     return power if power <= least else -(-most // 2)
 
 
-def _copy_by_windows(
-    out: Buffer, at: Ints, data: Buffer, starts: Ints, lengths: Ints, width: int
-) -> None:
-    source, target = windows(data, width), windows(out, width)
-    target[at] = source[starts]
-    tail = lengths - width
-    target[at + tail] = source[starts + tail]
-
-
 def joined(pieces: Sequence[Pieces]) -> Pieces:
     """The pieces of several parts, concatenated row by row.
 
     Parts of fixed width that stand side by side are moved as one; so is the constant end of a
     string with what follows it.
     """
-    runs = _runs(pieces)
+    runs = runs_of(pieces)
     if len(runs) == 1:
         return runs[0]
-    lengths = np.zeros(len(runs[0]), np.int64)
-    for run in runs:
-        lengths += run.width if isinstance(run, Fixed) else run.lengths
+    lengths = total_lengths(runs)
     starts = ends_to_starts(lengths)
     out = np.empty(int(lengths.sum()), np.uint8)
-    at = starts
-    for index, run in enumerate(runs):
-        run.write(out, at)
-        if index + 1 < len(runs):
-            at = at + (run.width if isinstance(run, Fixed) else run.lengths)
+    write_runs(runs, out, starts)
     return Spans(out, starts, lengths)
 
 
-def _runs(pieces: Sequence[Pieces]) -> list[Pieces]:
+def total_lengths(runs: Sequence[Pieces]) -> Ints:
+    """The number of bytes of each row over all runs."""
+    fixed = sum(run.width for run in runs if isinstance(run, Fixed))
+    lengths = np.full(len(runs[0]), fixed, np.int64)
+    for run in runs:
+        if not isinstance(run, Fixed):
+            lengths += run.lengths
+    return lengths
+
+
+def write_runs(runs: Sequence[Pieces], out: Buffer, starts: Ints) -> None:
+    """Write the runs of each row one after the other, from the row's own position on."""
+    at = starts
+    index = 0
+    while index < len(runs):
+        before = None
+        run = runs[index]
+        if isinstance(run, Fixed) and index + 1 < len(runs):
+            before, run = run, runs[index + 1]
+        if isinstance(run, Fixed):
+            run.write(out, at)
+            return
+        assert isinstance(run, Spans)
+        index += 1 if before is None else 2
+        following = runs[index] if index < len(runs) else None
+        after = following if isinstance(following, Fixed) and not run.end else None
+        if run.end:
+            _write_ended(before, run, out, at)
+        else:
+            write_between(before, run, after, out, at)
+        index += after is not None
+        if index < len(runs):
+            at = at + run.lengths + sum(fixed.width for fixed in (before, after) if fixed)
+
+
+def _write_ended(before: Fixed | None, run: Spans, out: Buffer, at: Ints) -> None:
+    """Write strings that carry an end, which only the last run does."""
+    end = Fixed.repeated(run.end, len(run))
+    write_between(before, Spans(run.data, run.starts, run.inner), end, out, at)
+
+
+def runs_of(pieces: Sequence[Pieces]) -> list[Pieces]:
     """The same bytes with neighbours of fixed width, and constant ends, made one."""
     runs: list[Pieces] = []
     pending: list[Fixed] = []

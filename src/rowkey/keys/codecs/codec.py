@@ -7,7 +7,7 @@ back, alone or in an array.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.pieces import Pieces
 
 Packer = Callable[[Any], bytes]
+Writer = Callable[[Mapping[str, Any]], bytes]
 
 
 class Codec(ABC):
@@ -48,16 +49,19 @@ class Codec(ABC):
             Refused: no value has these bytes.
         """
 
-    def packer(self, hold: Callable[[Any], Any], *, plain: bool = False) -> Packer:
-        """`pack(hold(value))`, compiled for many values.
-
-        Args:
-            hold: gives the held value, or refuses.
-            plain: whether whole numbers in range are held as they are, so that `hold` need not be
-                asked.
-        """
+    def packer(self, hold: Callable[[Any], Any]) -> Packer:
+        """`pack(hold(value))`, compiled for many values."""
         pack = self.pack
         return lambda value: pack(hold(value))
+
+    def row_packer(self, name: str, checked: Writer) -> Writer:
+        """The bytes of a row's value, compiled for a type that holds whole numbers as they are.
+
+        Args:
+            name: the field.
+            checked: the bytes of any row, however its value must be checked.
+        """
+        return checked
 
     def measure(self, data: bytes, at: int) -> int:
         """Where the encoding that begins at `at` ends.
@@ -112,8 +116,8 @@ class Complemented(Codec):
     def unpack(self, piece: bytes) -> Any:
         return self.base.unpack(complement(piece))
 
-    def packer(self, hold: Callable[[Any], Any], *, plain: bool = False) -> Packer:
-        packed = self.base.packer(hold, plain=plain)
+    def packer(self, hold: Callable[[Any], Any]) -> Packer:
+        packed = self.base.packer(hold)
         return lambda value: complement(packed(value))
 
     def measure(self, data: bytes, at: int) -> int:

@@ -6,11 +6,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
-from rowkey.keys.codecs.codec import Codec, Packer
+from rowkey.keys.codecs.codec import Codec, Writer
 from rowkey.keys.traits import NOTHING, Framing, Order, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from rowkey.keys.batches.pieces import Ints, Pieces
 
@@ -81,30 +81,30 @@ class BigEndian(Codec):
             raise Refused("", f"{piece.hex()} is {number}", f"{self.low}..{self.high}")
         return number * self.per
 
-    def packer(self, hold: Callable[[Any], Any], *, plain: bool = False) -> Packer:
-        if not plain or self.width not in _STRUCTS or self.per != 1 or self.low + self.bias < 0:
-            return super().packer(hold)
-        return self._plain_packer(super().packer(hold))
-
-    def _plain_packer(self, slow: Packer) -> Packer:
+    def row_packer(self, name: str, checked: Writer) -> Writer:
         """One comparison and one call for the plain integer, which nearly every value is."""
+        if self.width not in _STRUCTS or self.per != 1 or self.low + self.bias < 0:
+            return checked
         write = _STRUCTS[self.width].pack
         low, high, bias, mirror = self.low, self.high, self.bias, self.top - self.bias
 
-        def unbiased(value: Any) -> bytes:
+        def unbiased(row: Mapping[str, Any]) -> bytes:
+            value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value)
-            return slow(value)
+            return checked(row)
 
-        def biased(value: Any) -> bytes:
+        def biased(row: Mapping[str, Any]) -> bytes:
+            value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value + bias)
-            return slow(value)
+            return checked(row)
 
-        def mirrored(value: Any) -> bytes:
+        def mirrored(row: Mapping[str, Any]) -> bytes:
+            value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(mirror - value)
-            return slow(value)
+            return checked(row)
 
         return mirrored if self.mirrored else biased if bias else unbiased
 

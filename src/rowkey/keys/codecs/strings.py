@@ -87,9 +87,9 @@ class Terminated(_Strings):
     def pack(self, held: Any) -> bytes:
         return self.raw.pack(held) + b"\0"
 
-    def packer(self, hold: Callable[[Any], Any], *, plain: bool = False) -> Packer:
+    def packer(self, hold: Callable[[Any], Any]) -> Packer:
         if not self.raw.text:
-            return super().packer(hold, plain=plain)
+            return super().packer(hold)
         return lambda value: hold(value).encode() + b"\0"
 
     def unpack(self, piece: bytes) -> Any:

@@ -55,17 +55,19 @@ class Text(TextType):
         return Texts(self.most or 64)
 
     def hold(self, value: Value) -> str:
-        if value.__class__ is not str:
+        if type(value) is str and value.isascii() and "\0" not in value:
+            if self.most is None or len(value) <= self.most:
+                return value
+        else:
             must_be(value, str, "text")
-        if self.normalizes:
-            value = unicodedata.normalize("NFC", value)
-        if "\0" in value:
-            raise Refused("", f"{value!r} holds U+0000", "text without it", "Declare it as bytes.")
-        if self.most is not None or not value.isascii():
-            self._check(value)
+            if self.normalizes:
+                value = unicodedata.normalize("NFC", value)
+        self._check(value)
         return str(value)
 
     def _check(self, value: str) -> None:
+        if "\0" in value:
+            raise Refused("", f"{value!r} holds U+0000", "text without it", "Declare it as bytes.")
         try:
             length = len(value.encode())
         except UnicodeEncodeError:
@@ -94,7 +96,6 @@ class Text(TextType):
         return Unended(self.raw())
 
     def is_held_plainly(self, array: pa.Array) -> bool:
-        import numpy as np
         import pyarrow as pa
 
         from rowkey.keys.types.spans import spans_of
@@ -108,4 +109,4 @@ class Text(TextType):
             return True
         used = spans.data[spans.starts[0] :]
         fits = self.most is None or int(spans.inner.max()) <= self.most
-        return fits and not bool(np.any(used == 0))
+        return fits and (not len(used) or int(used.min()) > 0)

@@ -113,16 +113,16 @@ class FieldPart(Part):
             raise self.field.refused(refusal) from None
 
     def writer(self) -> Writer:
-        name = self.field.name
-        pack = self.codec.packer(self.field.hold, plain=self.field.type.plain)
+        field, name = self.field, self.field.name
+        pack = self.codec.packer(field.type.hold)
 
-        def write(row: Row) -> bytes:
+        def checked(row: Row) -> bytes:
             try:
                 return pack(row[name])
             except Refused as refusal:
-                raise self.field.refused(refusal) from None
+                raise field.refused(refusal) from None
 
-        return write
+        return self.codec.row_packer(name, checked) if field.type.plain else checked
 
     def residue(self, name: str) -> Residue:
         return self.codec.residue if name == self.field.name else super().residue(name)

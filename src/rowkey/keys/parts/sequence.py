@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused
-from rowkey.keys.contract import Part, Row, Writer
+from rowkey.keys.contract import Part, Row, Transform, Writer
 from rowkey.keys.parts.nullable import NULL, Nullable
 from rowkey.keys.traits import Framing, Residue, Source
 
@@ -50,11 +50,19 @@ class Sequence(Part):
         return self.joined([part.encode(row) for part in self.parts])
 
     def writer(self) -> Writer:
-        writers = [part.writer() for part in self.parts]
         if self.omittable:
+            writers = [part.writer() for part in self.parts]
             return lambda row: self.joined([write(row) for write in writers])
-        join = b"".join
-        return lambda row: join([write(row) for write in writers])
+        first = self.parts[0]
+        derive = first.derived() if _is_prefix(_inputs(first), self.parts[1:]) else None
+        if derive is None:
+            return _concatenated([part.writer() for part in self.parts])
+        split = 1 + len(_inputs(first))
+        shared = _concatenated([part.writer() for part in self.parts[1:split]])
+        if split == len(self.parts):
+            return lambda row: derive(piece := shared(row)) + piece
+        rest = _concatenated([part.writer() for part in self.parts[split:]])
+        return lambda row: derive(piece := shared(row)) + piece + rest(row)
 
     def joined(self, pieces: list[bytes]) -> bytes:
         """The pieces one after the other, nulls at the end left out."""
@@ -124,6 +132,30 @@ class Sequence(Part):
 
     def __repr__(self) -> str:
         return "".join(f"[{part!r}]" for part in self.parts)
+
+
+def _inputs(part: Part) -> tuple[Part, ...]:
+    return part.inputs if isinstance(part, Transform) else ()
+
+
+def _is_prefix(inputs: tuple[Part, ...], parts: tuple[Part, ...]) -> bool:
+    """Whether a part is computed from just what stands behind it, and can share its bytes."""
+    head = parts[: len(inputs)]
+    return 0 < len(inputs) == len(head) and list(map(repr, inputs)) == list(map(repr, head))
+
+
+def _concatenated(writers: Listed[Writer]) -> Writer:
+    """One writer for several; short lists are spelled out, for a loop costs as much as a part."""
+    if len(writers) == 1:
+        return writers[0]
+    if len(writers) == 2:
+        one, two = writers
+        return lambda row: one(row) + two(row)
+    if len(writers) == 3:
+        one, two, three = writers
+        return lambda row: one(row) + two(row) + three(row)
+    join = b"".join
+    return lambda row: join([write(row) for write in writers])
 
 
 def _omittable(parts: Listed[Part]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import mmh3
+
 from rowkey.errors import Refused
 from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Vector, Writer
 from rowkey.keys.hashing import HASH_WORDS, HASHES, reducer
@@ -13,7 +15,7 @@ from rowkey.keys.parts.sequence import Sequence
 from rowkey.keys.traits import Images
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.pieces import Ints, Pieces
@@ -89,16 +91,25 @@ class Bucket(NumberedPrefix):
             bucket = (bucket + self.reduce_others(b"".join(others))) % self.n
         return self.table[bucket]
 
-    def writer(self) -> Writer:
+    def derived(self) -> Callable[[bytes], bytes] | None:
         if self.m is not None:
+            return None
+        table, reduce, n = self.table, self.reduce, self.n
+        if self.arguments["hash"] != "murmur3":
+            return lambda piece: table[reduce(piece)]
+        murmur3 = mmh3.hash
+        return lambda piece: table[murmur3(piece, 0, False) % n]
+
+    def writer(self) -> Writer:
+        derive = self.derived()
+        if derive is None:
             return self.encode
-        table, reduce = self.table, self.reduce
-        if len(self.inputs) == 1:
-            write = self.inputs[0].writer()
-            return lambda row: table[reduce(write(row))]
         writers = [part.writer() for part in self.inputs]
+        if len(writers) == 1:
+            write = writers[0]
+            return lambda row: derive(write(row))
         join = b"".join
-        return lambda row: table[reduce(join([write(row) for write in writers]))]
+        return lambda row: derive(join([write(row) for write in writers]))
 
     def images(self, bounds: Bounds) -> Images:
         listed = self.pinned(bounds)
