@@ -37,7 +37,7 @@ from rowkey.keys.transforms import KINDS as TRANSFORMS
 from rowkey.keys.types.field_type import Encoding, FieldType
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.assembly import binary_array, parts_up_to
+    from rowkey.keys.batches.assembly import parts_up_to
     from rowkey.keys.batches.columns import Columns, batch_column, own_pieces
     from rowkey.keys.batches.hashing import combined, fingerprints
     from rowkey.keys.batches.pieces import Fixed, Pieces, Spans
@@ -48,7 +48,6 @@ _BATCHES = {
     "Pieces": "pieces",
     "Spans": "pieces",
     "batch_column": "columns",
-    "binary_array": "assembly",
     "combined": "hashing",
     "fingerprints": "hashing",
     "own_pieces": "columns",
@@ -96,7 +95,6 @@ __all__ = [
     "Vector",
     "asks_for_null",
     "batch_column",
-    "binary_array",
     "bind_fields",
     "bind_key",
     "bound_key",

@@ -57,7 +57,7 @@ def _bind_field(
     if not kind.required <= given <= kind.options:
         return None
     try:
-        field = Field(name, kind(words), words, words.nullable)
+        field = Field(name, kind(words), words, words.nullable, words.heavy)
     except Refused as refusal:
         mistakes.refused(path, refusal)
         return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, RowError
 from rowkey.keys.traits import (
     ALL_BYTES,
     EVERYTHING,
@@ -28,10 +28,9 @@ from rowkey.keys.traits import (
 from rowkey.schema import Bounds, Cluster, Equal, Facts, OneOf, Scalar, Value
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.decoding import Encoded
+    from rowkey.keys.batches.pieces import Ints, Pieces
 
 Row = Mapping[str, Any]
 Writer = Callable[[Row], bytes]
@@ -180,8 +179,16 @@ class Part(ABC):
         if count > MOST_IMAGES:
             return None
         rows = (dict(zip(self.fields, values, strict=True)) for values in product(*listed))
+        found = (self.image(row) for row in rows)
         exact = all(self.residue(name).nothing for name in self.fields)
-        return Images.listed((self.encode(row) for row in rows), exact=exact)
+        return Images.listed((piece for piece in found if piece is not None), exact=exact)
+
+    def image(self, row: Row) -> bytes | None:
+        """The part's bytes for a row; None if no stored row can have its values."""
+        try:
+            return self.encode(row)
+        except RowError:
+            return None
 
     def reach(self, step: int) -> int | None:
         """How many byte strings occur if the field's numbers are all multiples of a step apart.
@@ -240,8 +247,25 @@ class Part(ABC):
 
         return Spans.of([self.encode(row) for row in columns.rows(self.fields)])
 
-    def read_batch(self, pieces: Pieces) -> dict[str, list[Value] | np.ndarray]:
-        """The values of many pieces; the default asks `read` for each."""
+    def measure_batch(self, keys: Encoded, at: Ints) -> Ints:
+        """Where the part ends in each of many keys; the default asks `measure` where it must.
+
+        Args:
+            keys: the keys.
+            at: where the part begins in each, counted in their common buffer.
+
+        Raises:
+            Refused: a key ends before the part does.
+        """
+        return keys.ends_of(self, at)
+
+    def read_batch(self, pieces: Pieces) -> dict[str, Any]:
+        """The values of many pieces, as their field's type holds them in columns, or as a list.
+
+        The default asks `read` for each.
+        """
+        if not any(self.residue(name).nothing for name in self.fields):
+            return {}
         rows = [self.read(piece) for piece in pieces.tolist()]
         names = rows[0].keys() if rows else ()
         return {name: [row[name] for row in rows] for name in names}
@@ -333,6 +357,9 @@ class Transform(Part):
         self.context = context
         self.fields = tuple(dict.fromkeys(name for part in inputs for name in part.fields))
         self.takes_nulls = any(part.takes_nulls for part in inputs)
+        for source in (Source.DICTIONARY, Source.CHANCE):
+            if any(part.source is source for part in inputs):
+                self.source = source
 
     @classmethod
     def tries(cls, facts: Mapping[str, Facts], cluster: Cluster) -> Iterator[Mapping[str, Scalar]]:

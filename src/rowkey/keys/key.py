@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Mistakes, Refused, RowError
+from rowkey.errors import DesignRefused, Mistakes, Refused, RowError
 from rowkey.keys.bind import LONGEST, bind_fields, bind_terms
 from rowkey.keys.contract import Dictionary, FirstAppearance, Part, Row, Transform
 from rowkey.keys.parts.nullable import NULL, Nullable
@@ -66,6 +66,10 @@ class Key:
     def __str__(self) -> str:
         return print_key(self.terms)
 
+    def __repr__(self) -> str:
+        shown = (f"{name}: {field.type!r}" for name, field in self.fields.items())
+        return f"<{self} of {', '.join(shown)}>"
+
     def encode(self, row: Row, *, salt: int | None = None) -> bytes:
         """The row key of one row.
 
@@ -92,7 +96,7 @@ class Key:
         return key
 
     def _salt_count(self) -> int:
-        return next(part.cardinality or 1 for part in self.parts if _is_by_chance(part))
+        return next(salt.cardinality or 1 for part in self.parts for salt in _salts(part))
 
     def _lacks(self, name: str, row: Row) -> RowError:
         given = ", ".join(str(key) for key in list(row)[:12] if key != CHANCE)
@@ -105,7 +109,10 @@ class Key:
 
         Raises:
             RowError: the bytes are no key of this design.
+            DesignRefused: a part before the last has no end, so that no key can be taken apart.
         """
+        if not self.is_decodable:
+            raise self._undecodable()
         try:
             pieces = self.body.cut(key)
             values = self._read(pieces)
@@ -114,6 +121,11 @@ class Key:
             raise RowError(f"key {key.hex()}", mistake.what, mistake.allowed) from None
         self._verify(key, pieces, values)
         return values
+
+    def _undecodable(self) -> DesignRefused:
+        at = next(i for i, part in enumerate(self.parts) if not part.framing.closed)
+        what = f"{self.terms[at]} has no end but is not last, so no key can be taken apart"
+        return DesignRefused(f"key[{at}]", what, remedy="Use an encoding with an end.")
 
     def _read(self, pieces: list[bytes]) -> dict[str, Value]:
         values: dict[str, Value] = {}
@@ -184,7 +196,7 @@ class Key:
         Raises:
             RowError: as `decode`, for the first key found.
         """
-        from rowkey.keys.batches.assembly import rows_of
+        from rowkey.keys.batches.decoding import rows_of
 
         return rows_of(self, keys)
 
@@ -258,6 +270,12 @@ class Key:
 
 def _is_by_chance(part: Part) -> bool:
     return part.source is Source.CHANCE
+
+
+def _salts(part: Part) -> list[Transform]:
+    """What draws a number in a part: by chance, and not because something inside is."""
+    made = [inner for inner in nested(part) if isinstance(inner, Transform) and not inner.inputs]
+    return [inner for inner in made if _is_by_chance(inner)]
 
 
 def _bad_length(key: bytes) -> RowError:
@@ -335,7 +353,7 @@ def bound_key(
 
 def _check_together(parts: tuple[Part, ...], terms: tuple[Term, ...], mistakes: Mistakes) -> None:
     """What no part can see alone."""
-    salts = [index for index, part in enumerate(parts) if _is_by_chance(part)]
+    salts = [index for index, part in enumerate(parts) for _ in _salts(part)]
     for index in salts[1:]:
         mistakes.add(f"key[{index}]", "a second salt spreads nothing more", "one salt")
     for index, part in enumerate(parts[:-1]):

@@ -128,32 +128,9 @@ def _check_lengths(lengths: Ints, first: int) -> None:
         raise RowError("key", what, f"at most {LONGEST:,} bytes")
 
 
-def binary_array(data: Buffer, lengths: Ints) -> pa.Array:
-    """An Arrow array of strings that stand one after the other."""
-    large = len(data) > MOST_BYTES
-    offsets = np.zeros(len(lengths) + 1, np.int64 if large else np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    return _array(pa.large_binary() if large else pa.binary(), offsets, data)
-
-
 def _array(kind: pa.DataType, offsets: Ints, data: Buffer) -> pa.Array:
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
-
-
-def rows_of(key: Key, keys: pa.Array) -> pa.RecordBatch:
-    """The fields that many keys hold, as Arrow columns."""
-    rows = [key.decode(piece) for piece in keys.to_pylist()]
-    names = [name for name in key.fields if rows and name in rows[0]]
-    arrays = [_column(key, name, [row[name] for row in rows]) for name in names]
-    return pa.RecordBatch.from_arrays(arrays, names=names)
-
-
-def _column(key: Key, name: str, values: list[Any]) -> pa.Array:
-    kind = key.fields[name].type.arrow()
-    if pa.types.is_timestamp(kind):
-        return pa.array(values, pa.int64()).cast(kind)
-    return pa.array(values, kind)
 
 
 def parts_up_to(key: Key, depth: int) -> tuple[Part, ...]:

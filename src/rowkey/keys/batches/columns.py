@@ -200,11 +200,18 @@ def batch_column(declared: Field, array: pa.Array) -> Column:
 def _coded(declared: Field, array: pa.DictionaryArray) -> Column:
     indices, dictionary = array.indices, array.dictionary
     codes = indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
-    if dictionary.null_count:
-        valid = dictionary.is_valid().to_numpy(zero_copy_only=False)
-        renumbered = np.append(np.where(valid, np.cumsum(valid) - 1, -1), -1)
-        codes, dictionary = renumbered.take(codes), dictionary.drop_null()
+    kept = _used(codes, len(dictionary)) & dictionary.is_valid().to_numpy(zero_copy_only=False)
+    if not kept.all():
+        renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+        codes, dictionary = renumbered.take(codes), dictionary.filter(pa.array(kept))
     return Column(declared, declared.physical(dictionary), codes)
+
+
+def _used(codes: Ints, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which of `count` values some row has; what a filtered table lost is not looked at."""
+    used = np.zeros(count + 1, np.bool_)
+    used[codes] = True  # -1, which stands for null, marks the one behind the last
+    return used[:-1]
 
 
 def _is_text(kind: pa.DataType) -> bool:

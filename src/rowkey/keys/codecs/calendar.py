@@ -75,6 +75,7 @@ class CalendarDate(Codec):
         self.framing = Framing.fixed(8)
 
     def pack(self, held: int) -> bytes:
+        _check_days(held)
         day = _EPOCH.date() + timedelta(days=held)
         return f"{day.year:04d}{day.month:02d}{day.day:02d}".encode()
 
@@ -84,7 +85,19 @@ class CalendarDate(Codec):
     def pack_batch(self, held: Ints) -> Pieces:
         from rowkey.keys.batches.pieces import Fixed
 
+        for extreme in (held.min(), held.max()) if len(held) else ():
+            _check_days(int(extreme))
         return Fixed(_digits([(_civil(held), 8)], len(held)))
+
+
+def _check_days(days: int) -> None:
+    """Refuse days that the calendar does not have, such as the start of a stretch before it.
+
+    Raises:
+        Refused: there is no such day.
+    """
+    if not FIRST_DAY <= days <= LAST_DAY:
+        raise Refused("", f"{days} days since 1970 are outside the calendar", "the years 1 to 9999")
 
 
 def _instant(digits: bytes) -> datetime:

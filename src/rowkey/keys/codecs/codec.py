@@ -28,6 +28,8 @@ class Codec(ABC):
     alphabet: Alphabet = ALL_BYTES
     residue: Residue = NOTHING
     cardinality: int | None = None
+    mark: bytes | None = None
+    """What ends the encoding, where that is always the same bytes."""
     turned: str = "every bit inverted, the end included,"
     """What descending does to the bytes, in words."""
     per: int = 1
@@ -109,6 +111,7 @@ class Complemented(Codec):
         self.residue = base.residue
         self.cardinality = base.cardinality
         self.per = base.per
+        self.mark = None if base.mark is None else complement(base.mark)
 
     def pack(self, held: Any) -> bytes:
         return complement(self.base.pack(held))

@@ -79,6 +79,8 @@ class Terminated(_Strings):
     Source: what Phoenix VARCHAR and Kiji STRING write; `OrderedBytes` text less its header byte.
     """
 
+    mark = b"\0"
+
     def __init__(self, raw: Raw) -> None:
         super().__init__(raw)
         self.alphabet = raw.alphabet.union(Alphabet(b"\0"))
@@ -94,6 +96,12 @@ class Terminated(_Strings):
 
     def unpack(self, piece: bytes) -> Any:
         return self.raw.unpack(piece[:-1])
+
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        from rowkey.keys.batches.pieces import Spans
+
+        spans = pieces.spans()
+        return Spans(spans.data, spans.starts, spans.inner - 1)
 
     def measure(self, data: bytes, at: int) -> int:
         end = data.find(b"\0", at)
@@ -115,6 +123,8 @@ class Escaped(_Strings):
 
     Source: the escaping of Google's orderedcode, which Bigtable's row-key schemas use.
     """
+
+    mark = b"\0\1"
 
     def __init__(self, raw: Raw) -> None:
         super().__init__(raw)
@@ -161,6 +171,9 @@ class Unended(_Strings):
         super().__init__(raw)
         self.ended = ended
         self.framing = Framing.open(raw.least, raw.most)
+
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        return pieces.spans()
 
     def descending(self) -> Codec:
         return Complemented(self.ended or self)
@@ -220,6 +233,9 @@ class Exact(_Strings):
         if len(piece) != self.width:
             raise Refused("", f"{held!r} is {len(piece)} bytes", f"exactly {self.width}")
         return piece
+
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        return pieces.spans()
 
     def pack_batch(self, held: Spans) -> Pieces:
         if bool((held.inner != self.width).any()):

@@ -9,7 +9,7 @@ from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndian
 from rowkey.keys.codecs.strings import Raw, Terminated, Unended
 from rowkey.keys.contract import Vector
-from rowkey.keys.traits import Change, Order
+from rowkey.keys.traits import Change, Framing, Order
 from rowkey.keys.types.domains import Choices
 from rowkey.keys.types.field_type import Encoding, FieldType
 
@@ -109,7 +109,9 @@ class Listed(Codec):
     def __init__(self, of: tuple[str, ...], base: Codec) -> None:
         self.of = of
         self.base = base
-        self.framing = base.framing
+        # A list may grow by longer texts: one length today is no fixed width.
+        least, most = base.framing.least, base.framing.most
+        self.framing = Framing(least, (most or 0) + (least == most), base.framing.closed)
         self.alphabet = base.alphabet
         self.cardinality = len(of)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
 from rowkey.keys.codecs.calendar import FIRST_DAY, LAST_DAY, CalendarDate
-from rowkey.keys.codecs.numbers import BigEndian, twos_complement
+from rowkey.keys.codecs.numbers import signed, twos_complement
 from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Integers, Through
 from rowkey.keys.types.field_type import Encoding, FieldType
@@ -52,7 +52,12 @@ class Date(FieldType):
         return (value - _EPOCH).days
 
     def release(self, held: Any) -> date:
-        return _EPOCH + timedelta(days=int(held))
+        try:
+            return _EPOCH + timedelta(days=int(held))
+        except OverflowError:
+            raise Refused(
+                "", f"{held} days since 1970 are no date", "the years 1 to 9999"
+            ) from None
 
     def parse(self, text: str) -> date:
         """ISO 8601, `2024-01-31` or `20240131`; what follows a T or a space is left out."""
@@ -66,10 +71,11 @@ class Date(FieldType):
     def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
         if encoding == "calendar":
             return CalendarDate()
-        return BigEndian(4, FIRST_DAY, LAST_DAY, bias=1 << 31)
+        # Wider than the calendar: a stretch of time may begin before its first day.
+        return signed(4)
 
     def own(self) -> Codec:
-        return twos_complement(4, FIRST_DAY, LAST_DAY)
+        return twos_complement(4, -(1 << 31), (1 << 31) - 1)
 
     def arrow(self) -> pa.DataType:
         import pyarrow as pa

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Context, Inexact, InvalidOperation, localcontext
 from decimal import Decimal as Number
-from decimal import InvalidOperation, localcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldWords, Value
+
+_EXACT = Context(prec=120)
+"""Keeps all digits of any value up to 10^61; the default context rounds at 28."""
 
 
 class Decimal(FieldType):
@@ -70,21 +73,22 @@ class Decimal(FieldType):
         scaled = self._scaled(Number(value))
         if abs(scaled) > self.top:
             raise Refused("", f"{value} has too many digits", f"{self.precision} at most")
-        return int(scaled)
+        return scaled
 
-    def _scaled(self, value: Number) -> Number:
+    def _scaled(self, value: Number) -> int:
+        """The value in units of its last digit; an integer, for decimals round at 28 digits."""
         if not value.is_finite() or value.adjusted() > 60:
             raise Refused("", f"{value} is out of range", f"{self.precision} digits at most")
-        with localcontext(prec=120):
+        with localcontext(_EXACT) as exact:
             scaled = value.scaleb(self.scale)
-            if scaled != scaled.to_integral_value():
+            if exact.flags[Inexact] or scaled != scaled.to_integral_value():
                 raise Refused(
                     "", f"{value} has more digits after the point", f"{self.scale} at most"
                 )
-        return scaled
+        return int(scaled)
 
     def release(self, held: Any) -> Number:
-        return Number(int(held)).scaleb(-self.scale)
+        return Number(int(held)).scaleb(-self.scale, _EXACT)
 
     def parse(self, text: str) -> Number:
         try:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import Refused, RowError
 from rowkey.keys.contract import Part, Row, Writer, pinned_values
 from rowkey.keys.traits import Change, Framing, Images, Residue
-from rowkey.schema import Bounds, Equal, FieldRef, FieldWords, Range, StartsWith, Value
+from rowkey.schema import Bounds, Equal, FieldRef, FieldWords, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.keys.batches.columns import Columns
+    from rowkey.keys.batches.decoding import Encoded
     from rowkey.keys.batches.pieces import Ints, Pieces
     from rowkey.keys.codecs.codec import Codec
     from rowkey.keys.types.field_type import FieldType
@@ -29,7 +30,7 @@ class Field:
         type: its type.
         words: what was declared of it.
         nullable: whether a row may lack it.
-        heavy: values that a bounded bucket spreads, as the type holds them.
+        heavy: values that a bounded bucket spreads, as they were declared.
     """
 
     name: str
@@ -107,8 +108,27 @@ class FieldPart(Part):
         return self.codec.framing
 
     def encode(self, row: Row) -> bytes:
+        return self.packed(self.field.hold(row[self.field.name]))
+
+    def packed(self, held: Any) -> bytes:
+        """The bytes of a held value.
+
+        Raises:
+            RowError: the encoding has no room for it.
+        """
         try:
-            return self.codec.pack(self.field.type.hold(row[self.field.name]))
+            return self.codec.pack(held)
+        except Refused as refusal:
+            raise self.field.refused(refusal) from None
+
+    def packed_batch(self, held: Any) -> Pieces:
+        """The bytes of many held values.
+
+        Raises:
+            RowError: the encoding has no room for one.
+        """
+        try:
+            return self.codec.pack_batch(held)
         except Refused as refusal:
             raise self.field.refused(refusal) from None
 
@@ -139,11 +159,9 @@ class FieldPart(Part):
                 return self._starting(prefix)
             case _:
                 values = pinned_values(bounds, self.field.name) or ()
-                kept = [value for value in values if value is not None]
-                return Images.listed(
-                    (self.encode({self.field.name: value}) for value in kept),
-                    exact=self.codec.residue.nothing,
-                )
+                kept = tuple(value for value in values if value is not None)
+                pinned = self.pinned({self.field.name: OneOf(kept)})
+                return pinned or Images.anything(exact=False)
 
     def _every(self) -> Images:
         """All values, where the declaration lists them."""
@@ -153,25 +171,26 @@ class FieldPart(Part):
         return Images.listed((self.encode({self.field.name: v}) for v in listed), exact=True)
 
     def _between(self, asked: Range) -> Images:
-        """The interval from the lowest to the highest encoding."""
+        """The interval from the lowest to the highest encoding.
+
+        An end that no stored row can have leaves its side open.
+        """
+        low, high = self._edge(asked.low), self._edge(asked.high)
+        lost = (low is None) != (asked.low is None) or (high is None) != (asked.high is None)
         strict = self.order.is_strict and self.framing.closed
-        low = None if asked.low is None else self._edge(asked.low)
-        high = None if asked.high is None else self._edge(asked.high)
         without_low, without_high = not asked.with_low, not asked.with_high
         if self.order.descends:
             low, high, without_low, without_high = high, low, without_high, without_low
         elif not self.order.ascends:
             return Images.anything(exact=False)
-        if strict and low is not None and without_low:
-            low = _after(low)
-        if strict and high is not None and without_high:
-            high = _before(high)
-        if low == b"" or high == b"":
+        if strict and low is not None and without_low and not (low := _after(low)):
             return Images.nowhere()
-        return Images.between(low or b"", high or b"", exact=strict)
+        if strict and high is not None and without_high and not (high := _before(high)):
+            return Images.nowhere()
+        return Images.between(low or b"", high or b"", exact=strict and not lost)
 
-    def _edge(self, value: Value) -> bytes:
-        return self.encode({self.field.name: value})
+    def _edge(self, value: Value) -> bytes | None:
+        return None if value is None else self.image({self.field.name: value})
 
     def _starting(self, prefix: Value) -> Images:
         try:
@@ -203,16 +222,19 @@ class FieldPart(Part):
         return self.field.type.show(value)
 
     def batch(self, columns: Columns) -> Pieces:
-        held = columns.values(self.field.name)
-        try:
-            return self.codec.pack_batch(held)
-        except Refused as refusal:
-            raise self.field.refused(refusal) from None
+        return self.packed_batch(columns.values(self.field.name))
+
+    def measure_batch(self, keys: Encoded, at: Ints) -> Ints:
+        mark = self.codec.mark
+        return keys.behind(mark, at) if mark is not None else super().measure_batch(keys, at)
 
     def read_batch(self, pieces: Pieces) -> dict[str, Any]:
         if not self.codec.residue.nothing:
             return {}
-        return {self.field.name: self.codec.unpack_batch(pieces)}
+        held = self.codec.unpack_batch(pieces)
+        if isinstance(held, list):
+            held = [self.field.type.release(one) for one in held]
+        return {self.field.name: held}
 
     def evolves(self, new: Part) -> Change:
         if not isinstance(new, FieldPart) or self.reference != new.reference:
@@ -243,6 +265,8 @@ class NumberPart(Part):
     high: int
     tick: int | None
     """Nanoseconds of one unit, for times."""
+    stands_still: int | None
+    """Nanoseconds within which the number does not change, for times."""
 
     @abstractmethod
     def number(self, row: Row) -> int:
@@ -275,7 +299,7 @@ class NumberFieldPart(FieldPart, NumberPart):
     def __init__(self, field: Field, codec: Codec, encoding: FieldRef) -> None:
         super().__init__(field, codec, encoding)
         self.low, self.high = field.type.numbers
-        self.tick = field.type.tick
+        self.tick = self.stands_still = field.type.tick
 
     def number(self, row: Row) -> int:
         return int(self.field.hold(row[self.field.name]))
@@ -285,10 +309,10 @@ class NumberFieldPart(FieldPart, NumberPart):
         return numbers
 
     def pack(self, number: int) -> bytes:
-        return self.codec.pack(number)
+        return self.packed(number)
 
     def pack_batch(self, numbers: Ints) -> Pieces:
-        return self.codec.pack_batch(numbers)
+        return self.packed_batch(numbers)
 
     def unpack(self, piece: bytes) -> int:
         return int(self.codec.unpack(piece))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from rowkey.schema import Bounds, Cluster, Duration, Facts, Scalar, Value
 
 LENGTH = Count("d", 1, 10**18, "length of a stretch, such as 1h", unit="time")
+
+
+def coarser(one: int, other: int) -> int:
+    """The stretch within which a time cut by one length and then by another stands still.
+
+    >>> coarser(3600, 60), coarser(5, 1000), coarser(700, 1000)
+    (3600, 1000, 100)
+    """
+    longer = max(one, other)
+    return longer if longer % min(one, other) == 0 else gcd(one, other)
 
 
 class Floored(Transform, NumberPart):
@@ -48,7 +59,8 @@ class Floored(Transform, NumberPart):
         self.low, self.high = source.low, source.high
         self.order = source.order.weakened()
         self.alphabet = source.alphabet
-        self.resolution = max(self.length.nanoseconds, source.resolution or 0)
+        self.stands_still = coarser(self.length.nanoseconds, source.stands_still or 1)
+        self.resolution = coarser(self.stands_still, source.resolution or 1)
 
     @property
     def framing(self) -> Framing:
@@ -56,7 +68,7 @@ class Floored(Transform, NumberPart):
 
     def floor(self, number: int) -> int:
         """The start of the stretch a number lies in."""
-        start: int = max(number - number % self.units, self.low)
+        start: int = number - number % self.units
         return start
 
     def number(self, row: Row) -> int:
@@ -64,9 +76,8 @@ class Floored(Transform, NumberPart):
 
     def numbers(self, columns: Columns) -> Ints:
         numbers = self.base.numbers(columns)
-        floored = numbers - numbers % numbers.dtype.type(self.units)
-        clipped: Ints = floored.clip(self.low) if self.low < 0 else floored
-        return clipped
+        floored: Ints = numbers - numbers % numbers.dtype.type(self.units)
+        return floored
 
     def pack(self, number: int) -> bytes:
         return self.base.pack(number)
@@ -100,8 +111,8 @@ class Floored(Transform, NumberPart):
         if not isinstance(asked, Range):
             listed = pinned_values(bounds, name) is not None
             return super().images(bounds).inexact() if listed else super().images(bounds)
-        low = None if asked.low is None else self.encode({name: asked.low})
-        high = None if asked.high is None else self.encode({name: asked.high})
+        low = None if asked.low is None else self.image({name: asked.low})
+        high = None if asked.high is None else self.image({name: asked.high})
         if self.order.descends:
             low, high = high, low
         elif not self.order.ascends:

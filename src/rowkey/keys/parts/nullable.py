@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused
 from rowkey.keys.contract import Part, Row, Writer, pinned_values
-from rowkey.keys.traits import Alphabet, Change, Framing, Images, Interval, Residue
+from rowkey.keys.traits import Alphabet, Change, Framing, Images, Interval, Residue, Source
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ class Nullable(Part):
         column = columns.columns[self.field]
         if column.codes is None:
             return joined([Fixed.repeated(PRESENT, len(columns)), self.inner.batch(columns)])
+        if self.source is Source.DICTIONARY:
+            # Ids go by the first rows, not by where a value stands in the column's own list.
+            return super().batch(columns)
         if (key := (id(self),)) not in column.made:
             values = column.distinct()
             marked = joined([Fixed.repeated(PRESENT, len(values)), self.inner.batch(values)])

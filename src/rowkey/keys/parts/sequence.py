@@ -120,14 +120,16 @@ class Sequence(Part):
         """The same pieces, those of nulls at the end emptied."""
         import numpy as np
 
+        from rowkey.keys.batches.pieces import Spans
+
         left_out = np.ones(len(columns), np.bool_)
         for back in range(1, self.omittable + 1):
             part = self.parts[-back]
             assert isinstance(part, Nullable)
             left_out &= part.absent(columns)
             spans = pieces[-back].spans()
-            spans.inner = np.where(left_out, 0, spans.inner)
-            pieces[-back] = spans
+            shortened = np.where(left_out, 0, spans.inner)
+            pieces[-back] = Spans(spans.data, spans.starts, shortened)
         return pieces
 
     def __repr__(self) -> str:

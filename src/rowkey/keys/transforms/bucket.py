@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mmh3
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, RowError
 from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Vector, Writer
 from rowkey.keys.hashing import HASH_WORDS, HASHES, reducer
 from rowkey.keys.parts.field import FieldPart
+from rowkey.keys.parts.nullable import Nullable
 from rowkey.keys.parts.numbered import AS, MOST, NUMBER_OF, WIDTH, NumberedPrefix
 from rowkey.keys.parts.sequence import Sequence
 from rowkey.keys.traits import Images
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.pieces import Ints, Pieces
-    from rowkey.schema import Bounds, Cluster, Facts
+    from rowkey.schema import Bounds, Cluster, Facts, Value
 
 
 class Bucket(NumberedPrefix):
@@ -65,29 +67,41 @@ class Bucket(NumberedPrefix):
         self.reduce = reducer(arguments["hash"], self.n)
         self.heavy = self._heavy() if self.m is not None else frozenset()
         self.reduce_others = reducer(arguments["hash"], self.m or 1)
-        ticks = [part.resolution for part in inputs]
-        self.resolution = min((t for t in ticks if t is not None), default=None)
-        if None in ticks:
-            self.resolution = None
+        stretches = [part.resolution for part in inputs]
+        if None not in stretches and len(self.fields) == 1:
+            self.resolution = gcd(*(stretch for stretch in stretches if stretch is not None))
 
     def _heavy(self) -> frozenset[bytes]:
-        """The encodings of the values that are spread."""
+        """The encodings of the values that are spread; the values are kept as the type holds them.
+
+        A read finds its buckets by the encodings, a row by its value: an encoding may lose detail.
+        """
         assert self.m is not None
         first = self.inputs[0]
-        if not isinstance(first, FieldPart) or len(self.inputs) < 2:
+        source = first.inner if isinstance(first, Nullable) else first
+        if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise Refused(
                 "m", "bounded spread needs a field and something to spread it by", "two arguments"
             )
         if self.m > self.n:
             raise Refused("m", f"{self.m} buckets of {self.n}", f"1..{self.n}")
-        return frozenset(first.encode({first.field.name: value}) for value in first.field.heavy)
+        self.spread = source.field
+        self.heavy_values = frozenset(map(source.field.type.hold, source.field.heavy))
+        try:
+            return frozenset(first.encode({self.spread.name: v}) for v in self.spread.heavy)
+        except RowError as problem:
+            raise Refused("m", f"a heavy value has no bytes here: {problem}") from None
+
+    def is_heavy(self, value: Value) -> bool:
+        """Whether a value of the first field is among those that are spread."""
+        return value is not None and self.spread.hold(value) in self.heavy_values
 
     def encode(self, row: Row) -> bytes:
         if self.m is None:
             return self.table[self.reduce(b"".join([part.encode(row) for part in self.inputs]))]
         first, *others = [part.encode(row) for part in self.inputs]
         bucket = self.reduce(first)
-        if first in self.heavy:
+        if self.is_heavy(row.get(self.spread.name)):
             bucket = (bucket + self.reduce_others(b"".join(others))) % self.n
         return self.table[bucket]
 
@@ -145,7 +159,8 @@ class Bucket(NumberedPrefix):
 
         first = numbers(name, pieces[0], self.n).astype(np.int64)
         others = numbers(name, joined(pieces[1:]), self.m).astype(np.int64)
-        is_heavy = np.array([piece in self.heavy for piece in pieces[0].tolist()], np.bool_)
+        rows = columns.rows((self.spread.name,))
+        is_heavy = np.array([self.is_heavy(row[self.spread.name]) for row in rows], np.bool_)
         return np.where(is_heavy, (first + others) % self.n, first)
 
     def words(self) -> str:
@@ -155,7 +170,7 @@ class Bucket(NumberedPrefix):
         if self.m is not None:
             text += (
                 f"; of the first argument alone, plus the hash of the others modulo {self.m} "
-                f"where the first is one of {len(self.heavy)} heavy values"
+                f"where the first is one of {len(self.heavy_values)} heavy values"
             )
         return text
 
@@ -167,7 +182,10 @@ class Bucket(NumberedPrefix):
                 yield {"n": n}
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()} heavy={sorted(self.heavy)}"
+        return f"{super().__repr__()} heavy={self._shown_heavy()}"
+
+    def _shown_heavy(self) -> list[str]:
+        return sorted(map(repr, self.heavy_values)) if self.m is not None else []
 
 
 def _rest(inputs: tuple[Part, ...], context: Context) -> tuple[Part, ...]:

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.keys.batches.columns import Columns
-    from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.batches.decoding import Encoded
+    from rowkey.keys.batches.pieces import Ints, Pieces
     from rowkey.keys.traits import Change, Framing, Images, Residue
     from rowkey.schema import Bounds, Value
 
@@ -59,6 +60,9 @@ class Desc(Transform):
 
     def measure(self, data: bytes, at: int) -> int:
         return self.flipped.measure(data, at)
+
+    def measure_batch(self, keys: Encoded, at: Ints) -> Ints:
+        return self.flipped.measure_batch(keys, at)
 
     def read(self, piece: bytes) -> dict[str, Value]:
         return self.flipped.read(piece)

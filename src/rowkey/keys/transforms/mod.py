@@ -47,7 +47,7 @@ class Mod(NumberedPrefix):
                 "", f"mod takes a number, not {source.name}", "an integer, a time, a date"
             )
         self.number = source
-        self.resolution = source.resolution
+        self.resolution = source.stands_still
 
     def encode(self, row: Row) -> bytes:
         return self.table[self.number.number(row) % self.n]

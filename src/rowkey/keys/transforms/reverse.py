@@ -75,7 +75,7 @@ class Reverse(Transform):
         if self.turns_bytes:
             return source.encode(row)[::-1]
         assert isinstance(source, FieldPart)
-        return source.codec.pack(self.back_to_front(source.field.hold(row[source.field.name])))
+        return source.packed(self.back_to_front(source.field.hold(row[source.field.name])))
 
     def measure(self, data: bytes, at: int) -> int:
         return super().measure(data, at) if self.turns_bytes else self.only.measure(data, at)

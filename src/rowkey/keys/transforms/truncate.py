@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
+from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import Alphabet, Framing, Images, Residue
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
@@ -51,12 +52,17 @@ class Truncate(Transform):
         match asked:
             case Equal() | OneOf() | None:
                 return super().images(bounds)
-            case StartsWith(prefix) if isinstance(prefix, str | bytes):
+            case StartsWith(prefix) if self._is_of_text:
                 raw = prefix.encode() if isinstance(prefix, str) else prefix
                 return Images.between(raw[: self.n], raw[: self.n], exact=False)
             case Range(low, high) if self.order.ascends:
                 return Images.between(self._edge(low), self._edge(high), exact=False)
         return Images.anything(exact=False)
+
+    @property
+    def _is_of_text(self) -> bool:
+        """Whether what is cut is text or bytes themselves, not something computed of them."""
+        return isinstance(self.only, FieldPart) and self.only.field.type.is_sequence
 
     def _edge(self, value: object) -> bytes:
         return b"" if value is None else self.encode({self.fields[0]: value})

@@ -131,6 +131,12 @@ class FieldType(ABC):
         """The normal values of an array of held forms."""
         return [self.release(held) for held in physical]
 
+    def column(self, physical: Any) -> pa.Array:
+        """An Arrow column of held forms, in the type that `arrow` names."""
+        import pyarrow as pa
+
+        return pa.array(self.listed(physical), self.arrow())
+
     def taken(self, physical: Any, rows: Ints) -> Any:
         """Some of an array of held forms, in the given order."""
         if isinstance(physical, list):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
-_SINGLE = Struct("f")
+_SINGLE = Struct(">f")  # native "f" would make infinities of what does not fit
 
 
 class Float(FieldType):

@@ -85,6 +85,11 @@ class Integer(FieldType):
                 raise Refused("", f"{extreme} is out of range", f"{low}..{high}")
         return numbers
 
+    def column(self, physical: Any) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array(physical).cast(self.arrow())
+
     def listed(self, physical: Any) -> list[Value]:
         return list(map(int, physical.tolist()))
 

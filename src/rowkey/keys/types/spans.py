@@ -48,3 +48,12 @@ def _fixed(array: pa.Array, width: int) -> Spans:
 def spans_from(values: Iterable[str | bytes]) -> Spans:
     """Python text or bytes as slices of one buffer."""
     return Spans.of([v.encode() if isinstance(v, str) else v for v in values])
+
+
+def array_of(spans: Spans) -> pa.Array:
+    """An Arrow binary array of the strings."""
+    packed = spans.packed()
+    offsets = np.zeros(len(packed) + 1, np.int64)
+    np.cumsum(packed.inner, out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(packed.data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(packed), buffers).cast(pa.binary())

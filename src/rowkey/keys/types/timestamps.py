@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Value
 
 LAST = (1 << 63) - 1
+_FRACTION = re.compile(r"[.,](\d{1,18})")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 GENERATED_FROM_S = 1_704_067_200
 """2024-01-01T00:00:00Z, where generated events begin."""
@@ -68,16 +70,23 @@ class Timestamp(FieldType):
         if stripped.isdecimal() and stripped.isascii():
             calendar = _from_digits(stripped) if len(stripped) in (8, 14) else None
             return self.hold(calendar or int(stripped))
+        fraction = _FRACTION.search(stripped)
         try:
-            return self.hold(datetime.fromisoformat(stripped))
-        except ValueError as problem:
-            if isinstance(problem, Refused):
-                raise
+            instant = datetime.fromisoformat(_FRACTION.sub("", stripped, count=1))
+        except ValueError:
             raise Refused(
                 "",
                 f"{text!r} is not an instant",
                 f"{self.unit} since 1970, or 2024-01-31T23:59:59Z",
             ) from None
+        return self.hold(self._counted(instant) + self._parts(fraction[1] if fraction else ""))
+
+    def _parts(self, digits: str) -> int:
+        """The digits of a fraction of a second in the type's unit."""
+        parts, lost = divmod(int(digits.ljust(18, "0")), 10**18 // self.per_second)
+        if lost:
+            raise Refused("", f"0.{digits} s is finer than {self.unit}", f"whole {self.unit}")
+        return parts
 
     def show(self, value: Value) -> str:
         """The instant as ISO 8601 in UTC where a calendar has it, else the count."""
@@ -143,6 +152,11 @@ class Timestamp(FieldType):
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             return pa.array([self.parse(text) for text in array.to_pylist()], pa.int64())
         return array
+
+    def column(self, physical: Any) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array(physical, pa.int64()).cast(self.arrow())
 
     def listed(self, physical: Any) -> list[Value]:
         return list(map(int, physical.tolist()))

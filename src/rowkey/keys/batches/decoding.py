@@ -1,0 +1,183 @@
+"""Many keys taken apart at once: part by part, all rows of a part together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rowkey.errors import Refused, RowError
+from rowkey.keys.batches.columns import Columns
+from rowkey.keys.batches.pieces import Buffer, Ints, Pieces, Spans
+from rowkey.keys.parts.nullable import Nullable
+from rowkey.keys.traits import Source
+from rowkey.keys.types.spans import spans_of
+
+if TYPE_CHECKING:
+    from rowkey.keys.contract import Part
+    from rowkey.keys.key import Key
+
+
+class Encoded:
+    """Many keys in one buffer.
+
+    Args:
+        spans: where each key lies.
+    """
+
+    def __init__(self, spans: Spans) -> None:
+        self.data: Buffer = spans.data
+        self.starts = spans.starts
+        self.ends = spans.starts + spans.inner
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def ends_of(self, part: Part, at: Ints) -> Ints:
+        """Where a part ends that begins at `at` in each key.
+
+        Raises:
+            Refused: a key ends before it does.
+        """
+        width = part.framing.width
+        if width is not None:
+            return self.within(at + width)
+        if not part.framing.closed:
+            return self.ends
+        found = []
+        for start, end in zip(at.tolist(), self.ends.tolist(), strict=True):
+            found.append(start + part.measure(self.data[start:end].tobytes(), 0))
+        return np.array(found, np.int64)
+
+    def behind(self, mark: bytes, at: Ints) -> Ints:
+        """Behind the first mark at or after `at` in each key.
+
+        Raises:
+            Refused: a key has none.
+        """
+        places = self._marks[mark] if mark in self._marks else self._find(mark)
+        found = np.searchsorted(places, at)
+        if len(found) and int(found.max()) >= len(places):
+            raise Refused("", "a key ends before its part does")
+        return self.within(places.take(found) + len(mark))
+
+    @cached_property
+    def _marks(self) -> dict[bytes, Ints]:
+        return {}
+
+    def _find(self, mark: bytes) -> Ints:
+        """The places of a mark in the buffer, ascending."""
+        last = len(self.data) - len(mark) + 1
+        hits = self.data[: max(last, 0)] == mark[0]
+        for offset, byte in enumerate(mark[1:], 1):
+            hits = hits & (self.data[offset : last + offset] == byte)
+        self._marks[mark] = np.flatnonzero(hits)
+        return self._marks[mark]
+
+    def within(self, ends: Ints) -> Ints:
+        """The same ends, none behind its key's.
+
+        Raises:
+            Refused: one is.
+        """
+        if bool((ends > self.ends).any()):
+            raise Refused("", "a key ends before its part does")
+        return ends
+
+
+def rows_of(key: Key, keys: pa.Array) -> pa.RecordBatch:
+    """The fields that many keys hold, as Arrow columns.
+
+    Raises:
+        RowError: as `Key.decode`, for the first key found.
+    """
+    if isinstance(keys, pa.ChunkedArray):
+        keys = keys.combine_chunks()
+    try:
+        return _decoded(key, keys)
+    except (Refused, RowError, pa.ArrowInvalid):
+        for data in keys.to_pylist():
+            key.decode(data)
+        raise
+
+
+def _decoded(key: Key, keys: pa.Array) -> pa.RecordBatch:
+    encoded = Encoded(spans_of(keys))
+    at = encoded.starts
+    found: dict[str, pa.Array] = {}
+    pieces: list[Spans] = []
+    for index, part in enumerate(key.parts):
+        may_lack = index >= len(key.parts) - key.body.omittable
+        ends = _ends(part, encoded, at, may_lack=may_lack)
+        piece = Spans(encoded.data, at, ends - at)
+        pieces.append(piece)
+        for name, held in _read(part, piece).items():
+            found[name] = held if isinstance(held, pa.Array) else _column(key, name, held)
+        at = ends
+    if bool((at < encoded.ends).any()):
+        raise Refused("", "bytes are left over")
+    names = [name for name in key.fields if name in found]
+    batch = pa.RecordBatch.from_arrays([found[name] for name in names], names=names)
+    _verify(key, batch, pieces)
+    return batch
+
+
+def _ends(part: Part, encoded: Encoded, at: Ints, *, may_lack: bool) -> Ints:
+    """Where a part ends in each key; a null may have been left out at the end of one."""
+    if not may_lack:
+        return part.measure_batch(encoded, at)
+    there = np.flatnonzero(at < encoded.ends)
+    ends = at.copy()
+    if len(there):
+        some = Encoded(Spans(encoded.data, at.take(there), (encoded.ends - at).take(there)))
+        ends[there] = part.measure_batch(some, at.take(there))
+    return ends
+
+
+def _read(part: Part, piece: Spans) -> dict[str, Any]:
+    """The values of a part; of one that may be null, as an Arrow column with nulls."""
+    if not isinstance(part, Nullable):
+        return part.read_batch(piece)
+    rows = [part.read(data or b"\0") for data in piece.tolist()]
+    names = rows[0].keys() if rows else ()
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _column(key: Key, name: str, held: Any) -> pa.Array:
+    """A column in the Arrow type of its field, from held forms or a list of values."""
+    kind = key.fields[name].type
+    if not isinstance(held, list):
+        return kind.column(held)
+    arrow = kind.arrow()
+    if pa.types.is_timestamp(arrow):
+        return pa.array(held, pa.int64()).cast(arrow)
+    return pa.array(held, arrow)
+
+
+def _verify(key: Key, batch: pa.RecordBatch, pieces: list[Spans]) -> None:
+    """Check every part that the recovered values decide.
+
+    Raises:
+        Refused: bytes stand in some key that its values do not have.
+    """
+    names = set(batch.schema.names)
+    columns = Columns.of(batch, [key.fields[name] for name in batch.schema.names])
+    columns.count = len(pieces[0])  # a batch without columns has no rows
+    for part, piece in zip(key.parts, pieces, strict=True):
+        if part.source is Source.FIELDS and set(part.fields) <= names:
+            expected = part.pieces(columns)
+            if not _same(expected, piece, may_lack=isinstance(part, Nullable)):
+                raise Refused("", f"the bytes of {part.name} are not those of its fields")
+
+
+def _same(expected: Pieces, found: Spans, *, may_lack: bool) -> bool:
+    """Whether two columns of pieces are equal; a null of one byte may have been left out."""
+    wanted = expected.spans()
+    if may_lack:
+        kept = np.flatnonzero(found.inner > 0)
+        wanted, found = wanted.take(kept).spans(), found.take(kept).spans()
+    if bool((wanted.inner != found.inner).any()):
+        return False
+    return bool((wanted.packed().data == found.packed().data).all())
