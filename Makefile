@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check format docs docs-check bench lock clean
+.PHONY: help demo test test-long check format docs bench lock clean
 
 help:
-	@grep -E '^[a-z-]+:.*#' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*  # ' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
 
 $(READY): requirements/dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rowkey needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 ...")'
@@ -16,7 +16,7 @@ $(READY): requirements/dev.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY)  # judge three designs on real data that ships with rowkey
+demo: $(READY)  # judge six designs on two real recordings that ship with rowkey
 	$(BIN)/python tools/demo.py
 
 test: $(READY) check  # everything CI runs: style, types, walls, docs, laws, the Java oracles
@@ -39,7 +39,7 @@ format: $(READY)  # let ruff mend what it can
 docs: $(READY)  # write the generated reference anew
 	$(BIN)/python tools/docs.py
 
-bench: $(READY)  # measure, and write benchmarks/results/*.json
+bench: $(READY)  # measure, and write benchmarks/results and docs/performance.md
 	$(BIN)/python benchmarks/run.py
 
 lock: $(READY)  # resolve the dependencies anew

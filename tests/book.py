@@ -14,6 +14,7 @@ from book_values import (
     DAY_NS,
     INTEGERS,
     LONG_MAX,
+    MOST_BYTES,
     TIMES,
     Refused,
     Words,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 Codes: TypeAlias = dict[str, dict[Any, int]]
 """The ids given out so far, by field and value."""
 
-MOST_BYTES = 32_767
-TEXTS = ("text", "digits", "hex", "choice")
 
 __all__ = ["Codes", "Refused", "encode"]
 
@@ -196,10 +195,10 @@ class _Page:
         assert isinstance(first, FieldRef)
         words = self.words(first)
         found = hashed(kind, self.part(first), n)
+        step = hashed(kind, b"".join(map(self.part, others)), m)
         heavy = [normal(words, value) for value in words.get("heavy", ())]
-        if self.is_null(first) or self.value(first) not in heavy:
-            return found
-        return (found + hashed(kind, b"".join(map(self.part, others)), m)) % n
+        is_heavy = not self.is_null(first) and self.value(first) in heavy
+        return (found + step) % n if is_heavy else found
 
     def salted(self, call: Call, ended: bool) -> bytes:
         (n,) = _scalars(call, 1)
@@ -221,8 +220,9 @@ class _Page:
         kind = options.get("hash", "md5")
         check(kind in DIGEST_BYTES and 1 <= n <= DIGEST_BYTES[kind], f"{call}")
         check(options.get("as", "hex") == "hex" and bool(call.terms), f"{call}")
-        told = self.own(call.terms[0])
-        if len(call.terms) > 1:
+        if len(call.terms) == 1:
+            told = self.own(call.terms[0])
+        else:
             told = b"".join(self.part(_by_default(term)) for term in call.terms)
         digest = digested(kind, told)[:n]
         return digest.hex().encode() if "as" in options else digest
@@ -238,12 +238,12 @@ class _Page:
         words, value = self.words(inner), self.value(inner)
         if by == "label":
             check(words["type"] == "text", f"{call}")
-            return encoded(words, inner, ".".join(reversed(value.split("."))), ended)
+            return encoded(words, inner, ".".join(reversed(value.split("."))))
         if (words["type"], inner.encoding) == ("choice", "text"):
-            return encoded({"type": "text"}, FieldRef(inner.name), value[::-1], ended)
+            return encoded({"type": "text"}, FieldRef(inner.name), value[::-1])
         if words["type"] in {"text", "bytes"} and inner.encoding != "fixed":
-            return encoded(words, inner, value[::-1], ended)
-        return encoded(words, inner, value, ended)[::-1]
+            return encoded(words, inner, value[::-1])
+        return encoded(words, inner, value)[::-1]
 
     def time_bucket(self, call: Call, ended: bool) -> bytes:
         _options(call)
@@ -255,10 +255,7 @@ class _Page:
     def truncate(self, call: Call, ended: bool) -> bytes:
         _options(call)
         (n,) = _scalars(call, 1)
-        inner = _inner(call)
-        ordered = isinstance(inner, FieldRef) and self.words(inner)["type"] not in (*TEXTS, "bytes")
-        own = self.body(inner) if ordered else self.own(inner)
-        return own[:n].ljust(n, b"\0")
+        return self.own(_inner(call))[:n].ljust(n, b"\0")
 
     def pad(self, call: Call, ended: bool) -> bytes:
         _options(call)

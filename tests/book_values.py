@@ -19,6 +19,7 @@ Words: TypeAlias = dict[str, Any]
 """What is declared of one field."""
 
 LONG_MAX = 2**63 - 1
+MOST_BYTES = 32_767
 DAY_NS = 86_400 * 10**9
 TIMES = {"timestamp_s": 10**9, "timestamp_ms": 10**6, "timestamp_us": 10**3, "timestamp_ns": 1}
 """Nanoseconds in the unit of each timestamp."""
@@ -58,11 +59,13 @@ def _text(words: Words, value: Any) -> str:
         text = unicodedata.normalize("NFC", text)
     check("\0" not in text, "U+0000")
     check(not any("\ud800" <= character <= "\udfff" for character in text), "a lone surrogate")
+    check(len(text.encode()) <= (words.get("max_bytes") or MOST_BYTES), "above max_bytes")
     return text
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(words: Words, value: Any) -> bytes:
     check(isinstance(value, bytes), f"{value!r} is no bytes")
+    check(len(value) <= (words.get("max_bytes") or MOST_BYTES), "above max_bytes")
     return bytes(value)
 
 
@@ -84,13 +87,13 @@ def _time(value: Any) -> int:
 
 
 def _date(value: Any) -> int:
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return (value - EPOCH).days
-    return _whole(value, -(2**31), 2**31 - 1)
+    check(isinstance(value, date) and not isinstance(value, datetime), f"{value!r} is no date")
+    days: int = (value - EPOCH).days
+    return days
 
 
 def _float(words: Words, value: Any) -> float:
-    check(isinstance(value, float), f"{value!r} is no float")
+    check(isinstance(value, (float, int)) and not isinstance(value, bool), f"{value!r}")
     check(value == value, "NaN")  # noqa: PLR0124 - the definition of NaN
     width = ">f" if words["type"] == "float32" else ">d"
     try:
@@ -127,21 +130,25 @@ def _choice(words: Words, value: Any) -> str:
 
 
 def _uuid(value: Any) -> bytes:
-    check(isinstance(value, UUID), f"{value!r} is no uuid")
-    plain: bytes = value.bytes
-    return plain
+    return bytes(_object_of(UUID, value).bytes)
 
 
 def _ipv4(value: Any) -> bytes:
-    check(isinstance(value, IPv4Address), f"{value!r} is no IPv4 address")
-    plain: bytes = value.packed
-    return plain
+    return bytes(_object_of(IPv4Address, value).packed)
 
 
 def _ipv6(value: Any) -> bytes:
-    check(isinstance(value, IPv6Address), f"{value!r} is no IPv6 address")
-    plain: bytes = value.packed
-    return plain
+    check("%" not in str(value), f"{value!r} has a zone")
+    return bytes(_object_of(IPv6Address, value).packed)
+
+
+def _object_of(kind: type[Any], value: Any) -> Any:
+    """The object itself, or the one that its text stands for."""
+    check(isinstance(value, (kind, str)), f"{value!r} is no {kind.__name__}")
+    try:
+        return kind(str(value))
+    except ValueError as error:
+        raise Refused(str(error)) from error
 
 
 def _digits(words: Words, value: Any) -> str:
@@ -155,12 +162,11 @@ def _digits(words: Words, value: Any) -> str:
 
 def _hex(words: Words, value: Any) -> str:
     check(isinstance(value, str) and len(value) == words["width"], f"{value!r} in width")
-    check(all(c in "0123456789abcdef" for c in value), f"{value!r} is no lower-case hex")
-    return str(value)
+    check(all(c in "0123456789abcdefABCDEF" for c in value), f"{value!r} is no hex")
+    return str(value).lower()
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {
-    "bytes": _bytes,
     **dict.fromkeys(TIMES, _time),
     "date": _date,
     "bool": _bool,
@@ -170,6 +176,7 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
 }
 _DECLARED: dict[str, Callable[[Words, Any], Any]] = {
     "text": _text,
+    "bytes": _bytes,
     **dict.fromkeys(INTEGERS, _integer),
     "float32": _float,
     "float64": _float,

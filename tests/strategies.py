@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 NAMES = ("a", "b", "c", "d")
 
 _LETTERS = st.text(
-    st.one_of(st.sampled_from("abe\u0301\x01\x7f é~"), st.characters(exclude_categories=["Cs"])).filter(
-        lambda c: c != "\0"
-    ),
+    st.one_of(
+        st.sampled_from("abe\u0301\x01\x7f é~"), st.characters(exclude_categories=["Cs"])
+    ).filter(lambda c: c != "\0"),
     max_size=8,
 )
 
@@ -179,18 +180,49 @@ def bind(listed: tuple[Term, ...], bound: Mapping[str, Field]) -> Key | None:
     return None if mistakes.found else key
 
 
+@lru_cache
+def _types_for(kind: str) -> list[str]:
+    """The type itself, or the types whose fields a transform takes by themselves."""
+    if kind in TYPES:
+        return [kind]
+    transform = TRANSFORMS[kind]
+    numbers = tuple(
+        Duration(1, "h") if scalar.unit == "time" else scalar.least for scalar in transform.scalars
+    )
+    terms = (FieldRef("a"),) * transform.terms[0]
+    plain: dict[str, Any] = {"of": ("a",), "precision": 5, "width": 4}
+    found = []
+    for name, declared in sorted(TYPES.items()):
+        words = {option: plain[option] for option in declared.required}
+        bound = bind_fields({"a": FieldWords(type=name, **words)}, Mistakes())
+        if bind((Call(kind, terms, numbers, {}),), bound):
+            found.append(name)
+    return found or sorted(TYPES)
+
+
+@st.composite
+def _fitting(draw: st.DrawFn, bound: Mapping[str, Field], kind: str) -> Call:
+    """A transform of the given kind that binds, if one is found soon."""
+    call = draw(calls(bound, kind, 0))
+    for _ in range(6):
+        if bind((call,), bound):
+            break
+        call = draw(calls({NAMES[0]: bound[NAMES[0]]}, kind, 1))
+    return call
+
+
 @st.composite
 def keys(draw: st.DrawFn, kind: str | None = None) -> Key:
     """A random key that binds; with a part of the given kind, if one is given."""
-    wanted = (kind,) if kind is not None and kind in TYPES else ()
-    bound = draw(fields(wanted))
+    bound = draw(fields((draw(st.sampled_from(_types_for(kind))),) if kind else ()))
     chosen: list[Term] = []
     for _ in range(draw(st.integers(1, 4))):
         term = draw(terms(bound))
         chosen += [term] if bind((term,), bound) or isinstance(term, Constant) else []
     if kind is not None:
-        term = draw(references(bound[NAMES[0]])) if wanted else draw(calls(bound, kind, 0))
-        chosen.insert(draw(st.integers(0, len(chosen))), term)
+        of_type = kind in TYPES
+        wanted: Term = draw(references(bound[NAMES[0]])) if of_type else draw(_fitting(bound, kind))
+        chosen.insert(draw(st.integers(0, len(chosen))), wanted)
     key = bind(tuple(chosen), bound) if chosen else None
     assume(key is not None and bool(key.fields))
     assert key is not None

@@ -21,13 +21,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+LONGEST_PIECE = 400
+"""Characters of a piece of a message: a hostile file's words are shown, not repeated."""
+
+
+_END = 80
+"""Of them, at the end: what is said of a long word stands behind it."""
+
+
 class RowkeyError(Exception):
     """Everything rowkey raises on purpose; its text is meant for the reader, not for a log."""
+
+
+def printable(text: str) -> str:
+    r"""A text on one line of a terminal: what does not print is escaped, what is long is cut.
+
+    >>> printable("a\nb")
+    'a\\nb'
+    """
+    cut = text
+    if len(text) > LONGEST_PIECE:
+        cut = f"{text[: LONGEST_PIECE - _END]}…{text[-_END:]}"
+    return cut if cut.isprintable() else "".join(map(_printable, cut))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mistake:
     """One thing wrong, in four pieces that print as one sentence.
+
+    Each piece is made printable, whatever stood in the file.
 
     Args:
         path: where, as dotted names and indexes: `fields.host.max_bytes`.
@@ -46,12 +72,17 @@ class Mistake:
     remedy: str = ""
     line: int = 0
 
+    def __post_init__(self) -> None:
+        for piece in ("path", "what", "allowed", "remedy"):
+            object.__setattr__(self, piece, printable(getattr(self, piece)))
+
     def __str__(self) -> str:
         """The sentence: `path: what; expected allowed. remedy`."""
         text = f"{self.path}: {self.what}" if self.path else self.what
         if self.allowed:
             text += f"; expected {self.allowed}"
-        text = text.removesuffix(".") + "."
+        if not text.endswith((".", "…")):
+            text += "."
         return f"{text} {self.remedy}" if self.remedy else text
 
 
@@ -144,11 +175,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     Cost: bounded, whatever a hostile file holds: 64 characters against 1,000 words.
 
-    >>> did_you_mean("tiemstamp_ms", ["text", "timestamp_ms"])
+    >>> did_you_mean("Tiemstamp_ms", ["text", "timestamp_ms"])
     'Did you mean timestamp_ms?'
     """
     from difflib import get_close_matches
 
-    candidates = [name for name in islice(known, 1_000) if len(name) <= 64]
-    near = get_close_matches(word[:64], candidates, n=1, cutoff=0.6)
-    return f"Did you mean {near[0]}?" if near else ""
+    candidates = {name.lower(): name for name in islice(known, 1_000) if len(name) <= 64}
+    near = get_close_matches(word[:64].lower(), candidates, n=1, cutoff=_NEAR)
+    return f"Did you mean {candidates[near[0]]}?" if near and near[0] else ""
+
+
+_NEAR = 0.7
+"""Likeness from which a word is meant: `hots` is host, `colour` is not cluster. Tried by hand."""

@@ -6,16 +6,19 @@ outside the package joins through the entry point `rowkey.kinds`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
+    from importlib.metadata import EntryPoint
 
 K = TypeVar("K")
 
@@ -25,34 +28,60 @@ GROUP = "rowkey.kinds"
 def gather(contract: type[K], package: str, path: Iterable[str]) -> Mapping[str, type[K]]:
     """The kinds of one drawer by name: one from each file of the folder, then those from outside.
 
+    Nothing is imported before the first question. A package that offers a kind imports the contract
+    from its room, so the room must be whole before the package is asked.
+
     Args:
         contract: the class every kind of the drawer derives from.
         package: the drawer's package, `__name__` in its `__init__`.
         path: the drawer's folder, `__path__` in its `__init__`.
 
     Returns:
-        Name to class, in the order of the names.
-
-    Raises:
-        Unsupported: a kind from outside does not load, or takes a name that is taken.
+        Name to class, in the order of the names. Each question may raise `Unsupported`: a kind from
+        outside does not load, is none, or takes a name that is taken.
 
     Cost: imports every file of the folder, once.
     """
-    kinds: dict[str, type[K]] = {}
-    for module in iter_modules(path):
-        kind = _only_kind(contract, f"{package}.{module.name}")
-        assert kind.name == module.name, f"{kind} stands in {module.name}.py"  # type: ignore[attr-defined]
-        kinds[module.name] = kind
-    for name, kind in _from_outside(contract):
-        if name in kinds:
-            raise Unsupported(
-                f"entry point {GROUP}",
-                f"the name {name!r} is taken by {kinds[name].__module__}",
-                "a name of its own",
-                "A name is its bytes: rename the kind, or uninstall the package.",
-            )
-        kinds[name] = kind
-    return dict(sorted(kinds.items()))
+    return _Drawer(contract, package, path)
+
+
+class _Drawer(Mapping[str, type[K]]):
+    """The kinds of a drawer, found when they are first asked for."""
+
+    def __init__(self, contract: type[K], package: str, path: Iterable[str]) -> None:
+        self.contract = contract
+        self.package = package
+        self.path = path
+
+    @cached_property
+    def kinds(self) -> dict[str, type[K]]:
+        """Name to class, in the order of the names."""
+        found: dict[str, type[K]] = {}
+        for module in iter_modules(self.path):
+            kind = _only_kind(self.contract, f"{self.package}.{module.name}")
+            name = _name_of(kind)
+            assert name == module.name, f"{kind} stands in {module.name}.py"
+            found[name] = kind
+        for point, kind in _from_outside(self.contract):
+            name = _name_of(kind)
+            if name in found:
+                raise _broken(
+                    point,
+                    f"the name {name!r} is taken by {found[name].__module__}",
+                    "a name of its own",
+                    "A name is its bytes: rename the kind, or uninstall the package.",
+                )
+            found[name] = kind
+        return dict(sorted(found.items()))
+
+    def __getitem__(self, name: str) -> type[K]:
+        return self.kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kinds)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
 
 
 def _only_kind(contract: type[K], module_name: str) -> type[K]:
@@ -68,16 +97,47 @@ def _only_kind(contract: type[K], module_name: str) -> type[K]:
     return concrete[0]
 
 
-def _from_outside(contract: type[K]) -> Iterable[tuple[str, type[K]]]:
+def _from_outside(contract: type[K]) -> Iterator[tuple[EntryPoint, type[K]]]:
     """The kinds that installed packages offer for this drawer."""
     for point in entry_points(group=GROUP):
-        try:
-            kind = point.load()
-        except Exception as problem:
-            raise Unsupported(
-                f"entry point {GROUP}",
-                f"{point.value!r} does not load: {problem}",
-                remedy="Mend or uninstall the package that offers it.",
-            ) from problem
-        if isclass(kind) and issubclass(kind, contract):
-            yield kind.name, kind  # type: ignore[attr-defined]
+        kind = _loaded(point)
+        if issubclass(kind, contract):
+            yield point, kind
+
+
+def _loaded(point: EntryPoint) -> type[Any]:
+    """The class that a package offers."""
+    try:
+        kind = point.load()
+    except Exception as problem:
+        raise _broken(point, f"it does not load: {type(problem).__name__}: {problem}") from problem
+    own = __name__.partition(".")[0]
+    if not isclass(kind) or not any(one.__module__.startswith(f"{own}.") for one in kind.__mro__):
+        raise _broken(
+            point, f"{kind!r} is no kind", "a class that derives from a drawer's contract"
+        )
+    if isabstract(kind):
+        missing = ", ".join(sorted(getattr(kind, "__abstractmethods__", ())))
+        raise _broken(
+            point, f"{kind.__name__} lacks {missing}", "a class that answers its contract"
+        )
+    name = _name_of(kind)
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        allowed = "a word of small letters, digits and _, as a key is written"
+        raise _broken(point, f"{kind.__name__} is named {name!r}", allowed)
+    return kind
+
+
+def _name_of(kind: type[Any]) -> Any:
+    """The name that a kind gives itself."""
+    return getattr(kind, "name", None)
+
+
+def _broken(
+    point: EntryPoint,
+    what: str,
+    allowed: str = "",
+    remedy: str = "Mend or uninstall the package that offers it.",
+) -> Unsupported:
+    """An error about what a package offers."""
+    return Unsupported(f"entry point {GROUP}, {point.name} = {point.value}", what, allowed, remedy)

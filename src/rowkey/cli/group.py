@@ -1,21 +1,26 @@
 """The command itself: finds its verbs, prints errors as sentences, and exits as promised.
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 130 interrupted.
+Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 130 interrupted; 70 where rowkey itself is
+wrong. `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
-from importlib.metadata import version
-from pathlib import Path
-from pkgutil import iter_modules
+from typing import Any
 
 import click
 
-from rowkey.errors import RowkeyError
+_VERBS = os.path.join(os.path.dirname(__file__), "verbs")  # noqa: PTH118, PTH120 - pathlib is slow
+_LISTED = 2
+"""Mistakes of a design file that a verb prints before it says how to see all."""
+USAGE, OURS, INTERRUPTED = 2, 70, 130
 
-_VERBS = Path(__file__).parent / "verbs"
+
+class _Enough(Exception):
+    """Whoever reads our output has closed it."""
 
 
 class _Verbs(click.Group):
@@ -23,7 +28,9 @@ class _Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(module.name for module in iter_modules([str(_VERBS)]))
+        with os.scandir(_VERBS) as files:
+            names = [file.name.removesuffix(".py") for file in files if file.name.endswith(".py")]
+        return sorted(name for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         name = cmd_name.replace("-", "_")
@@ -36,22 +43,29 @@ class _Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb; an unknown one is told the nearest known."""
-        try:
+        verbs = self.list_commands(ctx)
+        if args[0].startswith("-") or args[0].replace("-", "_") in verbs:
             return super().resolve_command(ctx, args)
-        except click.UsageError as problem:
-            from rowkey.errors import did_you_mean
+        from rowkey.errors import did_you_mean, printable
 
-            remedy = did_you_mean(args[0], self.list_commands(ctx))
-            if remedy:
-                raise click.UsageError(f"{problem.message} {remedy}", ctx) from None
-            raise
+        remedy = did_you_mean(args[0], verbs) or f"Verbs are {', '.join(verbs)}."
+        raise click.UsageError(f"there is no verb {printable(args[0])!r}. {remedy}", ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb; click would leave with 1 where the reader has gone."""
+        try:
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise _Enough from None
+        return found
 
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("rowkey"), prog_name="rowkey")
+@click.version_option(package_name="rowkey", prog_name="rowkey")
 @click.option("--debug", is_flag=True, help="Show where in rowkey an error arose.")
 @click.pass_context
-def group(ctx: click.Context, *, debug: bool) -> None:
+def program(ctx: click.Context, *, debug: bool) -> None:
     """Judge HBase row keys and table designs before any data exists.
 
     \b
@@ -63,28 +77,59 @@ def group(ctx: click.Context, *, debug: bool) -> None:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    debug = "--debug" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        code = group.main(standalone_mode=False)
-    except click.exceptions.Abort:
+        code = program.main(standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        sys.exit(130)
-    except click.ClickException as problem:
+        sys.exit(INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as problem:
         problem.show()
-        sys.exit(problem.exit_code)
-    except BrokenPipeError:
+        sys.exit(USAGE)
+    except click.ClickException as problem:
+        _show_usage(problem)
+        sys.exit(USAGE)
+    except _Enough:
         _leave_quietly()
-    except RowkeyError as problem:
-        if debug:
+    except Exception as problem:
+        if "--debug" in sys.argv[1:]:
             raise
-        click.echo(f"rowkey: {problem}", err=True)
-        sys.exit(2)
+        sys.exit(_show(problem))
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _leave_quietly() -> None:
-    """Whoever read our output has had enough."""
-    import os
+def _show_usage(problem: click.ClickException) -> None:
+    """What was wrong with the command line, in two lines."""
+    context = getattr(problem, "ctx", None)
+    verb = context.command_path if context else "rowkey"
+    click.echo(f"{verb}: {problem.format_message()}", err=True)
+    click.echo(f"Try '{verb} --help'.", err=True)
 
+
+def _show(problem: Exception) -> int:
+    """Print an error in at most three lines and give its exit code."""
+    from rowkey.errors import DeclarationError, RowkeyError
+
+    lines = str(problem).splitlines() or ["no word of what is wrong"]
+    if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
+        more, source = len(lines) - _LISTED, problem.source or "DESIGN"
+        lines = [*lines[:_LISTED], f"and {more:,} mistakes more; rowkey check {source} tells all"]
+    if isinstance(problem, RowkeyError):
+        code = USAGE
+    elif isinstance(problem, OSError):
+        code, lines = USAGE, [f"{problem.strerror or problem}"]
+    else:
+        code = OURS
+        where = f"{type(problem).__name__}: {lines[0][:200]}"
+        lines = [where, "This is a mistake in rowkey; rowkey --debug … shows where it arose."]
+    for line in lines:
+        click.echo(f"rowkey: {line}", err=True)
+    return code
+
+
+def _leave_quietly() -> None:
+    """Leave without a word, and without a last flush that would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)

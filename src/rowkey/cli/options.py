@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +10,15 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-DESIGN = click.argument("design", type=click.Path(dir_okay=False))
+DESIGN = click.argument("design")
 
-SAMPLE = click.option(
-    "--sample", type=click.Path(dir_okay=False), help="A file of recorded events."
-)
+SAMPLE = click.option("--sample", metavar="FILE", help="A file of recorded events.")
 
 FORMAT = click.option(
     "--format",
     "sample_format",
     metavar="KIND",
-    help="How the sample is read: csv, json_lines, parquet, apache, columns.",
+    help="How the sample is read, such as csv; from its name if not given.",
 )
 
 TEXT_OR_JSON = click.option(
@@ -41,14 +38,28 @@ SEED = click.option(
 
 
 def print_json(document: Any) -> None:
-    """Print a document as JSON."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    """Print a document as JSON over several lines."""
+    print_lines([as_json(document, indent=2)])
+
+
+def as_json(document: Any, indent: int | None = None) -> str:
+    """A document as JSON; where the terminal cannot show every character, with escapes."""
+    import json
+
+    is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
+    return json.dumps(document, indent=indent, ensure_ascii=not is_utf)
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of text."""
+    """Print lines of data; they are not flushed one by one."""
     for line in lines:
-        click.echo(line)
+        sys.stdout.write(f"{line}\n")
+
+
+def print_aside(lines: Iterable[str]) -> None:
+    """Print lines that are no data, to stderr."""
+    for line in lines:
+        click.echo(line, err=True)
 
 
 def progress_to(mode: str, label: str) -> Callable[[int, int], None] | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
@@ -15,22 +17,52 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field
 
+_LONGEST_LINE = 1 << 20
+"""Bytes of a line of keys or rows; no row of HBase's fits in as many more."""
+
 
 @contextmanager
 def opened(name: str) -> Iterator[IO[str]]:
-    """A text file, or standard input for `-`.
+    """A text file in UTF-8, with a byte order mark or without, or standard input for `-`.
 
     Raises:
-        RowError: the file cannot be read.
+        RowError: the file cannot be opened.
     """
     if name == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict", newline="")
         yield sys.stdin
         return
     try:
-        with open(name, encoding="utf-8", newline="") as stream:  # noqa: PTH123 - a name or -
-            yield stream
-    except OSError as problem:
-        raise RowError(name, f"cannot be read: {problem.strerror}") from None
+        stream = open(name, encoding="utf-8-sig", newline="")  # noqa: PTH123, SIM115 - or -
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise RowError(name, f"the file cannot be read: {why}") from None
+    with stream:
+        yield stream
+
+
+def lines_of(stream: IO[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a stream with their ends, and their numbers from 1.
+
+    Raises:
+        RowError: a line is longer than a megabyte, or not UTF-8.
+    """
+    number = 0
+    while line := _line(stream, number + 1):
+        number += 1
+        if len(line) == _LONGEST_LINE:
+            what, allowed = "it is too long", f"at most {_LONGEST_LINE - 1:,} characters"
+            raise RowError(f"line {number}", what, allowed)
+        yield number, line
+
+
+def _line(stream: IO[str], number: int) -> str:
+    try:
+        return stream.readline(_LONGEST_LINE)
+    except UnicodeDecodeError as problem:
+        what = f"the byte {problem.object[problem.start]:02x} is not UTF-8"
+        raise RowError(f"line {number} or later", what, "text in UTF-8") from None
 
 
 def read_rows(
@@ -51,18 +83,36 @@ def read_rows(
         yield number, _typed(given, fields, number)
 
 
+def at_line(number: int, problem: RowError) -> RowError:
+    """An error of one row, with the line it stands on."""
+    one = problem.mistake
+    return RowError(f"line {number}: {one.path}", one.what, one.allowed, one.remedy)
+
+
 def _csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(stream)
-    for row in reader:
-        yield reader.line_num, {name: value for name, value in row.items() if name}
+    reader = csv.reader(line for _, line in lines_of(stream))
+    try:
+        header = next(reader, [])
+        if len(set(header)) < len(header):
+            twice = next(name for name in header if header.count(name) > 1)
+            raise RowError("line 1", f"the column {twice!r} stands twice", "each column once")
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(header):
+                what = f"{len(row):,} values do not fit"
+                raise RowError(f"line {reader.line_num}", what, f"{len(header):,}, as in line 1")
+            yield reader.line_num, dict(zip(header, row, strict=True))
+    except csv.Error as problem:
+        raise RowError(f"line {reader.line_num}", f"it is no CSV: {problem}") from None
 
 
 def _json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(stream, 1):
+    for number, line in lines_of(stream):
         if not line.strip():
             continue
         try:
-            given = json.loads(line)
+            given = json.loads(line, parse_float=Decimal)
         except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict):
@@ -78,20 +128,20 @@ def _typed(given: Mapping[str, Any], fields: Mapping[str, Field], number: int) -
         try:
             row[name] = _value(field, value)
         except RowError as problem:
-            mistake = problem.mistake
-            where = f"line {number}: {mistake.path}"
-            raise RowError(where, mistake.what, mistake.allowed, mistake.remedy) from None
+            raise at_line(number, problem) from None
     return row
 
 
 def _value(field: Field, value: Any) -> Any:
+    if value is None and not field.nullable:
+        raise RowError(field.name, "the row has no value for it", f"a {field.type.name}")
     if value is None or (value == "" and field.nullable):
         return None
     if isinstance(value, str):
         return field.parse(value)
-    if isinstance(value, float | int) and not isinstance(value, bool):
+    if isinstance(value, float | int | Decimal) and not isinstance(value, bool):
         try:
             return field.normal(value)
         except RowError:
-            return field.parse(repr(value))
+            return field.parse(str(value))
     return field.normal(value)

@@ -2,7 +2,7 @@
 
 from rowkey.design.cutting import Cut, prefixes_of
 from rowkey.design.design import Design
-from rowkey.design.json_schema import json_schema
+from rowkey.design.editors import json_schema
 from rowkey.design.properties import (
     PartProperties,
     Properties,

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design.sentences import shown
 from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
-from rowkey.regions import ARGUMENTS, SPLITS, Boundaries, CutRequest, from_binary
+from rowkey.regions import (
+    ARGUMENTS,
+    MOST_REGIONS,
+    SPLITS,
+    Boundaries,
+    CutRequest,
+    from_binary,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from rowkey.errors import Mistake
     from rowkey.keys import Key
 
 MOST_PREFIXES = 65_536
@@ -60,12 +69,33 @@ class Cut:
             prefixes=prefixes_of(key),
             keys=keys,
         )
+        found: tuple[Mistake, ...]
         try:
             return SPLITS[self.algorithm]().cut(request)
         except Refused as refusal:
-            mistakes = Mistakes()
-            mistakes.refused("splits", refusal)
-            raise DeclarationError(mistakes.found) from None
+            found = (refusal.mistake,)
+        except DeclarationError as problem:
+            found = problem.mistakes
+        raise DeclarationError([replace(one, path=_path(one.path)) for one in found])
+
+    def check(self, key: Key, mistakes: Mistakes) -> None:
+        """Note why the boundaries of a key cannot be cut, where no sample and no count is needed.
+
+        Cost: that of cutting them.
+        """
+        if self.needs_sample or self.needs_count:
+            return
+        try:
+            self.boundaries(key)
+        except DeclarationError as problem:
+            mistakes.found += problem.mistakes
+
+
+def _path(word: str) -> str:
+    """Where a mistake of an algorithm stands in the file: at its argument, if that was written."""
+    if word.startswith("splits"):
+        return word
+    return f"splits.{word}" if word in ARGUMENTS else "splits"
 
 
 def prefixes_of(key: Key) -> tuple[bytes, ...] | None:
@@ -91,72 +121,85 @@ def bind_splits(words: Any, mistakes: Mistakes) -> Cut:
         words: nothing, a name, a list of keys, or a table with `algorithm` and its arguments.
         mistakes: where what is wrong is noted.
     """
+    nothing = Cut("explicit", CutRequest(listed=()))
     if words is None:
-        return Cut("explicit", CutRequest(listed=()))
+        return nothing
     if isinstance(words, str):
         words = {"algorithm": words}
     if isinstance(words, tuple | list):
-        return Cut("explicit", CutRequest(listed=_keys(words, mistakes)))
-    if not isinstance(words, dict):
-        mistakes.add("splits", f"{words!r} does not fit", "a name, a table or a list of keys")
-        return Cut("explicit", CutRequest(listed=()))
-    return _from_table(words, mistakes)
+        return Cut("explicit", CutRequest(listed=_keys(words, "splits", mistakes)))
+    if isinstance(words, dict):
+        return _from_table(words, mistakes) or nothing
+    mistakes.add("splits", f"{shown(words)} does not fit", "a name, a table or a list of keys")
+    return nothing
 
 
-def _from_table(words: dict[str, Any], mistakes: Mistakes) -> Cut:
-    name = str(words.get("algorithm", "")).replace("-", "_")
-    known = ", ".join(SPLITS)
+def _from_table(words: dict[str, Any], mistakes: Mistakes) -> Cut | None:
+    given, known = words.get("algorithm", ""), ", ".join(SPLITS)
+    name = str(given).replace("-", "_")
     if name not in SPLITS:
-        what = f"{name!r} is no split algorithm" if name else "algorithm is missing"
+        what = f"{shown(given)} is not a split algorithm" if given != "" else "it is missing"
         mistakes.add("splits.algorithm", what, known, did_you_mean(name, SPLITS))
-        return Cut("explicit", CutRequest(listed=()))
+        return None
     kind = SPLITS[name]
-    given = {word: value for word, value in words.items() if word != "algorithm"}
     takes = (kind.needs | kind.takes) & set(ARGUMENTS)
-    for word in given:
-        if word not in takes:
+    for word in words:
+        if word not in {"algorithm", *takes}:
             allowed = ", ".join(sorted(takes)) or "no arguments"
-            mistakes.add(f"splits.{word}", f"{name} does not take it", allowed)
-    request = _request({w: v for w, v in given.items() if w in takes}, mistakes)
-    return Cut(name, request)
+            remedy = did_you_mean(word, takes) or "Leave it out."
+            mistakes.add(f"splits.{word}", f"{name} does not take it", allowed, remedy)
+    return Cut(name, _request({w: v for w, v in words.items() if w in takes}, mistakes))
 
 
 def _request(given: dict[str, Any], mistakes: Mistakes) -> CutRequest:
-    regions = given.get("regions")
-    if regions is not None and (not isinstance(regions, int) or isinstance(regions, bool)):
-        mistakes.add("splits.regions", f"{regions!r} does not fit", "a whole number")
-        given["regions"] = None
-    for word in ("first", "last"):
-        if word in given and not isinstance(given[word], str):
-            mistakes.add(f"splits.{word}", f"{given[word]!r} does not fit", "text")
-            given[word] = None
-    if "listed" in given:
-        given["listed"] = _keys(given["listed"], mistakes)
-    try:
-        return CutRequest(**given)
-    except Refused as refusal:
-        mistakes.refused("splits", refusal)
-        return CutRequest()
+    """The arguments of an algorithm; those that are wrong are left out."""
+    found: dict[str, Any] = {}
+    for word, value in given.items():
+        path = f"splits.{word}"
+        if word == "listed":
+            found[word] = _keys(value, path, mistakes)
+        elif word != "regions" and not isinstance(value, str):
+            mistakes.add(path, f"{shown(value)} does not fit", "text")
+        elif word == "regions" and (not isinstance(value, int) or isinstance(value, bool)):
+            mistakes.add(path, f"{shown(value)} does not fit", "a whole number")
+        elif word == "regions" and not 1 <= value <= MOST_REGIONS:
+            mistakes.add(path, f"{shown(value)} is out of range", f"1..{MOST_REGIONS:,}")
+        else:
+            found[word] = value
+    return CutRequest(**found)
 
 
-def _keys(words: Any, mistakes: Mistakes) -> tuple[bytes, ...]:
-    """Split keys as bytes, and all that is wrong with them together."""
-    keys: list[bytes] = []
+def _keys(words: Any, path: str, mistakes: Mistakes) -> tuple[bytes, ...]:
+    """Split keys as bytes; all that is wrong with them is noted below the path."""
     if not isinstance(words, tuple | list):
-        mistakes.add("splits", f"{words!r} does not fit", "a list of keys")
+        mistakes.add(path, f"{shown(words)} does not fit", "a list of keys")
         return ()
+    if len(words) >= MOST_REGIONS:
+        what = f"{len(words):,} keys are too many"
+        mistakes.add(path, what, f"at most {MOST_REGIONS - 1:,}, for {MOST_REGIONS:,} regions")
+        return ()
+    keys: dict[int, bytes] = {}
     for index, word in enumerate(words):
         try:
-            keys.append(from_binary(word) if isinstance(word, str) else bytes(word))
+            keys[index] = _key(word)
         except Refused as refusal:
-            mistakes.refused(f"splits[{index}]", refusal)
-        except TypeError:
-            mistakes.add(f"splits[{index}]", f"{word!r} does not fit", r"text, \xNN for bytes")
+            mistakes.refused(f"{path}[{index}]", refusal)
+    return _in_order(keys, path, mistakes)
+
+
+def _key(word: Any) -> bytes:
+    if not isinstance(word, str):
+        raise Refused("", f"{shown(word)} does not fit", r"text, \xNN for bytes")
+    return from_binary(word)
+
+
+def _in_order(keys: Mapping[int, bytes], path: str, mistakes: Mistakes) -> tuple[bytes, ...]:
+    """The keys, if they can be boundaries."""
+    places = list(keys)
     try:
-        Boundaries(keys)
+        return Boundaries(keys.values()).splits
     except DeclarationError as problem:
-        for mistake in problem.mistakes:
-            path = f"splits{mistake.path.removeprefix('splits')}"
-            mistakes.add(path, mistake.what, mistake.allowed, mistake.remedy)
+        for one in problem.mistakes:
+            place = places[int(one.path.removeprefix("splits[").removesuffix("]"))]
+            mistakes.add(f"{path}[{place}]", one.what, one.allowed, one.remedy)
         return ()
-    return tuple(keys)

@@ -5,25 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from rowkey.cells import FOREVER_S, Family, bind_family, check_family, check_table
+from rowkey.cells import FOREVER_S, check_table
 from rowkey.design.cutting import bind_splits, prefixes_of
-from rowkey.design.dump import dumped
-from rowkey.design.load import parsed
-from rowkey.design.placing import check_places, families_of
-from rowkey.design.sentences import note_all
-from rowkey.errors import DeclarationError, Mistake, Mistakes, Refused
+from rowkey.design.dump import dumped, spelled
+from rowkey.design.load import parsed, text_of
+from rowkey.design.mending import NO_NAME, Mended, entity_of, mended
+from rowkey.design.paths import in_order
+from rowkey.design.placing import bind_families, check_columns, check_places
+from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
 from rowkey.keys import Key, bind_fields, bound_key
 from rowkey.plan import Read, bind_reads
 from rowkey.regions import Demand
 from rowkey.rows import lay_out
-from rowkey.schema import Cluster, Declaration, Term, parse, print_key, read_rate, read_size
-from rowkey.workload import bind_writes
+from rowkey.schema import (
+    Cluster,
+    Declaration,
+    Term,
+    parse,
+    print_key,
+    read_rate,
+    read_size,
+)
+from rowkey.workload import FORMATS, bind_writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rowkey.cells import Family
     from rowkey.keys import Field
     from rowkey.schema import Facts
 
@@ -49,7 +57,7 @@ class Design:
     """
 
     def __init__(self, table: str, key: str | tuple[Term, ...], **words: Any) -> None:
-        notation = key if isinstance(key, str) else print_key(key)
+        notation = print_key(key) if isinstance(key, tuple) else key
         self._bind({"table": table, "key": notation, **words}, Path())
 
     @classmethod
@@ -60,15 +68,7 @@ class Design:
             DeclarationError: with every mistake, each with its line; or the file cannot be read.
         """
         path = Path(path)
-        try:
-            text = path.read_bytes().decode()
-        except OSError as problem:
-            what = f"cannot be read: {problem.strerror}"
-            raise DeclarationError([Mistake("", what)], str(path)) from None
-        except UnicodeDecodeError as problem:
-            what = f"byte {problem.start} is not UTF-8"
-            raise DeclarationError([Mistake("", what, "TOML, which is UTF-8")], str(path)) from None
-        return cls.loads(text, source=str(path), directory=path.parent)
+        return cls.loads(text_of(path), source=str(path), directory=path.parent)
 
     @classmethod
     def loads(cls, text: str, *, source: str = "", directory: Path | None = None) -> Design:
@@ -82,13 +82,12 @@ class Design:
         Raises:
             DeclarationError: with every mistake, each with its line.
         """
-        words, lines = parsed(text, source)
+        words, places = parsed(text, source)
         design = cls.__new__(cls)
         try:
             design._bind(words, directory or Path())  # noqa: SLF001 - its own
         except DeclarationError as problem:
-            placed = sorted(map(lines.placed, problem.mistakes), key=lambda one: one.line)
-            raise DeclarationError(placed, source) from None
+            raise DeclarationError(places.placed(problem.mistakes), source) from None
         return design
 
     def dumps(self) -> str:
@@ -108,7 +107,7 @@ class Design:
         """The design as Python would declare it."""
         words = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
         table, key = words.pop("table"), words.pop("key")
-        more = "".join(f", {word}={value!r}" for word, value in words.items())
+        more = "".join(f", {word}={spelled(value)}" for word, value in words.items())
         return f"Design({table!r}, {key!r}{more})"
 
     def __eq__(self, other: object) -> bool:
@@ -118,37 +117,52 @@ class Design:
 
     def _bind(self, words: Mapping[str, Any], directory: Path) -> None:
         """Bind every word; what is wrong with any of them is raised together."""
-        mistakes = Mistakes()
-        declaration: Declaration | None
-        try:
-            declaration = Declaration.model_validate(words)
-        except ValidationError as problem:
-            note_all(problem, mistakes)
-            declaration = _without_mistakes(words, problem)
-        if declaration is None:
-            raise DeclarationError(mistakes.found)
-        self.declaration = declaration
+        noted, later = Mistakes(), Mistakes()
+        left = mended(words, noted)
+        self.declaration = left.declaration
         self.directory = directory
-        self._bind_words(declaration, mistakes)
-        mistakes.raise_any()
+        self._bind_words(left, later)
+        noted.found += [mistake for mistake in later.found if not left.is_follow_up(mistake.path)]
+        noted.raise_any()
 
-    def _bind_words(self, declaration: Declaration, mistakes: Mistakes) -> None:
+    def _bind_words(self, left: Mended, mistakes: Mistakes) -> None:
+        declaration = left.declaration
         for refusal in check_table(declaration.table):
             mistakes.refused("table", refusal)
         self.table = declaration.table
-        self.fields = bind_fields(declaration.fields, mistakes)
-        unknown = frozenset(declaration.fields) - self.fields.keys()
+        bound = bind_fields(declaration.fields, mistakes)
+        self.fields = {n: f for n, f in bound.items() if n not in {NO_NAME, *left.unbound}}
         terms = self._terms(declaration.key, mistakes)
-        key = bound_key(terms, self.fields, mistakes, unknown=unknown) if terms else None
-        self.families = self._families(declaration, mistakes)
+        unknown = left.unknown(self.fields, terms)
+        key = self._key(terms, unknown, mistakes)
+        self.families: dict[str, Family] = bind_families(declaration, mistakes)
         self.cut = bind_splits(declaration.splits, mistakes)
         self.cluster = self._cluster(declaration, mistakes)
-        reads = [read for read in declaration.reads if not _names_any(read, unknown)]
-        self.reads: tuple[Read, ...] = bind_reads(reads, self.fields, mistakes)
-        self.writes = bind_writes(declaration.writes, self.fields, mistakes)
-        check_places(self.fields, self.families, mistakes)
+        self.reads: tuple[Read, ...] = bind_reads(left.reads(unknown), self.fields, mistakes)
+        self._bind_writes(unknown, mistakes)
+        self._check_sample(mistakes)
+        check_places(self.fields, self.families, left.families, mistakes)
         if key is not None:
+            self.cut.check(key, mistakes)
             self._complete(key)
+            check_columns(self.layout, mistakes)
+
+    def _key(
+        self, terms: tuple[Term, ...], unknown: frozenset[str], mistakes: Mistakes
+    ) -> Key | None:
+        """The bound key; what is wrong with it is noted first part first."""
+        found = Mistakes()
+        key = bound_key(terms, self.fields, found, unknown=unknown) if terms else None
+        mistakes.found += sorted(found.found, key=lambda mistake: in_order(mistake.path))
+        return key if key is not None and len(key.parts) == len(terms) else None
+
+    def _bind_writes(self, unknown: frozenset[str], mistakes: Mistakes) -> None:
+        """The writes; what names a field that could not be bound is no mistake of its own."""
+        words, found = self.declaration.writes, Mistakes()
+        self.writes = bind_writes(words, self.fields, found)
+        named = {"writes.time": words.time, "writes.arrival": entity_of(words.arrival)}
+        lost = {path for path, name in named.items() if name in unknown}
+        mistakes.found += [mistake for mistake in found.found if mistake.path not in lost]
 
     def _complete(self, key: Key) -> None:
         self.key = key
@@ -161,29 +175,36 @@ class Design:
             mistakes.refused("key", refusal)
             return ()
 
-    def _families(self, declaration: Declaration, mistakes: Mistakes) -> dict[str, Family]:
-        bound = {}
-        for name, words in families_of(declaration).items():
-            before = len(mistakes.found)
-            attributes = _in_seconds(words)
-            for refusal in check_family(name, attributes):
-                mistakes.refused(f"families.{name[:80]}", refusal)
-            if len(mistakes.found) == before:
-                bound[name] = bind_family(name, attributes)
-        return bound or {"d": Family("d")}
-
     def _cluster(self, declaration: Declaration, mistakes: Mistakes) -> Cluster:
         words = declaration.cluster
 
         def number(path: str, text: str | None, parse_it: Callable[[str], Any]) -> Any:
             try:
-                return None if text is None else parse_it(text)
+                value = None if text is None else parse_it(text)
             except Refused as refusal:
                 mistakes.refused(f"cluster.{path}", refusal)
                 return None
+            if value == 0:
+                mistakes.add(f"cluster.{path}", f"{text!r} is nothing", "above 0")
+            return value
 
         capacity = number("capacity", words.capacity, read_rate)
         return Cluster(words.servers, capacity, number("heap", words.heap, read_size))
+
+    def _check_sample(self, mistakes: Mistakes) -> None:
+        """Note what is wrong with the way the sample is read."""
+        words, path = self.sample_format, "sample.format"
+        if words is None:
+            return
+        name = str(words.get("kind")).replace("-", "_")
+        if name not in FORMATS:
+            near = did_you_mean(name, FORMATS)
+            mistakes.add(path, f"{name!r} is not a format", ", ".join(FORMATS), near)
+            return
+        try:
+            FORMATS[name](words)
+        except Refused as refusal:
+            mistakes.refused(path, refusal)
 
     @property
     def sample_path(self) -> Path | None:
@@ -241,39 +262,3 @@ class Design:
             top = framing.most if framing.most is not None else framing.least + 32
             total += framing.least + sum(widths) if widths else (framing.least + top) / 2
         return total
-
-
-def _names_any(read: Any, names: frozenset[str]) -> bool:
-    """Whether a read mentions a field that could not be bound."""
-    return any(name in f"{read.where} {read.order}" for name in names)
-
-
-def _in_seconds(words: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a family with a `ttl` such as `30d` in seconds."""
-    from rowkey.schema import read_duration
-
-    found = dict(words)
-    ttl = found.get("ttl")
-    if isinstance(ttl, str) and ttl.upper() == "FOREVER":
-        found["ttl"] = FOREVER_S
-    elif isinstance(ttl, str):
-        try:
-            found["ttl"] = read_duration(ttl).nanoseconds // 1_000_000_000
-        except Refused:
-            return found
-    return found
-
-
-def _without_mistakes(words: Mapping[str, Any], problem: ValidationError) -> Declaration | None:
-    """What is left of a tree without its wrong branches, so that the rest is checked as well."""
-    kept = dict(words)
-    for detail in problem.errors(include_url=False, include_input=False):
-        branch = detail["loc"]
-        if len(branch) > 1 and branch[0] == "fields" and isinstance(kept.get("fields"), dict):
-            kept["fields"] = {n: f for n, f in kept["fields"].items() if n != branch[1]}
-        elif branch:
-            kept.pop(str(branch[0]), None)
-    try:
-        return Declaration.model_validate(kept)
-    except ValidationError:
-        return None

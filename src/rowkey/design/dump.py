@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +34,20 @@ def dumped(declaration: Declaration) -> str:
     return "\n".join(lines) + "\n"
 
 
+def spelled(value: Any) -> str:
+    """A value of a design as Python writes it.
+
+    >>> spelled({"heavy": (1.5, float("-inf"))})
+    "{'heavy': (1.5, float('-inf'))}"
+    """
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{word!r}: {spelled(inner)}' for word, inner in value.items())}}}"
+    if isinstance(value, tuple | list):
+        inner = ", ".join(map(spelled, value)) + ("," if len(value) == 1 else "")
+        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
+    return f"float('{value}')" if isinstance(value, float) and isinf(value) else repr(value)
+
+
 def _pairs(words: Mapping[str, Any], write: Any) -> Iterator[str]:
     names = {word: _name(word) for word in words}
     width = min(max(map(len, names.values()), default=0), 20)
@@ -42,8 +57,12 @@ def _pairs(words: Mapping[str, Any], write: Any) -> Iterator[str]:
 
 
 def _field(words: Mapping[str, Any]) -> str:
-    """A field by its type alone, if that is all there is."""
-    return _value(words["type"]) if set(words) == {"type"} else _value(words)
+    """A field by its type alone, and a draw by its kind alone, if that is all there is."""
+    if set(words) == {"type"}:
+        return _value(words["type"])
+    draw = words.get("draw")
+    short = {"draw": draw["kind"]} if draw and set(draw) == {"kind"} else {}
+    return _value({**words, **short})
 
 
 def _name(word: str) -> str:
@@ -53,8 +72,7 @@ def _name(word: str) -> str:
 def _value(value: Any, word: str = "") -> str:
     """A value in TOML; the key's backslashes and quotes are kept readable."""
     if isinstance(value, str):
-        readable = word == "key" and ("\\" in value or '"' in value) and "'''" not in value
-        return f"'''{value}'''" if readable else _quoted(value)
+        return f"'''{value}'''" if word == "key" and _reads_better_raw(value) else _quoted(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
@@ -63,6 +81,11 @@ def _value(value: Any, word: str = "") -> str:
     if isinstance(value, list | tuple):
         return _listed([_value(entry) for entry in value])
     return repr(value) if not hasattr(value, "isoformat") else value.isoformat()
+
+
+def _reads_better_raw(key: str) -> bool:
+    """Whether a key would need escapes between plain quotes, and needs none between three."""
+    return ("\\" in key or '"' in key) and key.isprintable() and "'''" not in f"{key}'"
 
 
 def _listed(entries: list[str]) -> str:

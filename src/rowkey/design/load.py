@@ -3,33 +3,92 @@
 from __future__ import annotations
 
 import re
+import stat
 import tomllib
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from rowkey.design.scanner import Lines, Path, scan
-from rowkey.errors import DeclarationError, Mistake, Refused
+from rowkey.design.paths import in_order, path_text, prefixes
+from rowkey.design.scanner import MOST_BYTES, Lines, scan, too_large
+from rowkey.errors import DeclarationError, Mistake, printable
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+BOM = "\ufeff"
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
-_STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_CUT = 80
+"""Characters to which other rooms cut a name in a path."""
+_SYNTAX = (
+    ("Cannot overwrite a value", "a word is given twice", "each word once"),
+    ("Duplicate inline table key", "a word is given twice", "each word once"),
+    ("Cannot declare", "a table is declared twice", "each table once"),
+    ("Cannot mutate immutable namespace", "a table is declared twice", "each table once"),
+    (
+        "Invalid value",
+        "a value is none of TOML's",
+        "text in quotes, a number, true, false, a list or a table",
+    ),
+    ("Cannot redefine namespace", "a table is declared twice", "each table once"),
+    ("Unescaped '\\' in a string", "a backslash escapes nothing", "an escape of TOML"),
+)
 
 
-@dataclass(frozen=True, slots=True)
 class Places:
-    """Finds the line of a mistake."""
+    """Finds the lines of mistakes."""
 
-    lines: Lines
+    def __init__(self, lines: Lines) -> None:
+        self.found: dict[str, tuple[int, int]] = {}
+        for index, (path, line) in enumerate(lines.items()):
+            short = tuple(s[:_CUT] if isinstance(s, str) else s for s in path)
+            for text in {path_text(path), path_text(short)}:
+                self.found.setdefault(printable(text), (index, line))
 
-    def placed(self, mistake: Mistake) -> Mistake:
-        """The mistake with the line of its path, or of the nearest word above it."""
-        return replace(mistake, line=self.lines.nearest(_steps(mistake.path)))
+    def placed(self, mistakes: Iterable[Mistake]) -> list[Mistake]:
+        """The mistakes in the order of the file, each with its line.
+
+        A mistake of a word that is not there has the line of the nearest word above it, or none.
+        """
+        spots = [(self._spot(mistake.path), mistake) for mistake in mistakes]
+        spots.sort(key=lambda spot: (spot[0], in_order(spot[1].path) if spot[0][1] else ()))
+        return [replace(mistake, line=line) for (_, line), mistake in spots]
+
+    def _spot(self, path: str) -> tuple[int, int]:
+        """Place in the file, and line, of a path or of the nearest word it lies below."""
+        return next((self.found[text] for text in prefixes(path) if text in self.found), (-1, 0))
 
 
-def _steps(path: str) -> Path:
-    """A printed path as its steps: `reads[0].name` is reads, 0, name."""
-    return tuple(
-        int(index) if index else name for index, name in (m.groups() for m in _STEP.finditer(path))
-    )
+def text_of(path: Path) -> str:
+    """The text of a design file.
+
+    Raises:
+        DeclarationError: the file cannot be read, is no regular file, is too large or not UTF-8.
+    """
+    try:
+        is_file = stat.S_ISREG(path.stat().st_mode)
+        data = _beginning(path) if is_file else b""
+    except (OSError, ValueError) as problem:
+        what = f"the file cannot be read: {getattr(problem, 'strerror', None) or problem}"
+        raise DeclarationError([Mistake("", what)], str(path)) from None
+    if not is_file:
+        mistake = Mistake("", "it is not a regular file", "a design file")
+        raise DeclarationError([mistake], str(path))
+    if len(data) > MOST_BYTES:
+        raise _of(too_large(f"{path.stat().st_size:,} bytes"), str(path))
+    try:
+        return data.decode()
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        what = f"byte {problem.start:,} is not UTF-8"
+        mistake = Mistake("", what, "TOML, which is UTF-8", line=line)
+        raise DeclarationError([mistake], str(path)) from None
+
+
+def _beginning(path: Path) -> bytes:
+    """A file, or as much of it as tells that it is too large."""
+    with path.open("rb") as stream:
+        return stream.read(MOST_BYTES + 1)
 
 
 def parsed(text: str, source: str) -> tuple[dict[str, Any], Places]:
@@ -40,16 +99,21 @@ def parsed(text: str, source: str) -> tuple[dict[str, Any], Places]:
 
     Cost: 1 s a megabyte; more than 256 KiB is refused before.
     """
+    text = text.removeprefix(BOM)
     try:
         lines = scan(text)
         return tomllib.loads(text), Places(lines)
-    except Refused as refusal:
-        raise DeclarationError([refusal.mistake], source) from None
+    except DeclarationError as problem:
+        raise _of(problem, source) from None
     except tomllib.TOMLDecodeError as problem:
         raise DeclarationError([_syntax(text, str(problem))], source) from None
     except (ValueError, RecursionError) as problem:
-        what = f"is no TOML: {str(problem)[:120]}"
+        what = f"the file is no TOML: {str(problem)[:120]}"
         raise DeclarationError([Mistake("", what)], source) from None
+
+
+def _of(problem: DeclarationError, source: str) -> DeclarationError:
+    return DeclarationError(problem.mistakes, source)
 
 
 def _syntax(text: str, problem: str) -> Mistake:
@@ -57,9 +121,13 @@ def _syntax(text: str, problem: str) -> Mistake:
     match = _WHERE.search(problem)
     number = int(match[1]) if match and match[1] else text.count("\n") + 1
     lines = text.split("\n")
-    line = lines[number - 1] if number <= len(lines) else ""
+    line = lines[number - 1].strip() if number <= len(lines) else ""
+    shown = f": {line[:60]!r}" if line else ""
     remedy = ""
-    if "\\" in line and "key" in line:
+    if line.startswith("key") and ("\\" in line or line.count('"') > 2):
         remedy = "Write a key with escapes or quoted names between ''' and '''."
+    for beginning, what, allowed in _SYNTAX:
+        if problem.startswith(beginning):
+            return Mistake("", f"{what}{shown}", allowed, remedy, number)
     what = _WHERE.sub("", problem).rstrip(".")
-    return Mistake("", f"is no TOML: {what}: {line.strip()[:60]!r}", "", remedy, number)
+    return Mistake("", f"the file is no TOML: {what}{shown}", "", remedy, number)

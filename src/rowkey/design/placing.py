@@ -4,15 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Mistakes, did_you_mean
+from rowkey.cells import FOREVER_S, Family, bind_family, check_family
+from rowkey.errors import Mistakes, Refused, did_you_mean
 from rowkey.rows import DEFAULT_FAMILY
+from rowkey.schema import NANOSECONDS, read_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rowkey.cells import Family
     from rowkey.keys import Field
+    from rowkey.rows import Layout
     from rowkey.schema import Declaration
+
+
+def check_columns(layout: Layout, mistakes: Mistakes) -> None:
+    """Note the fields whose cells would be those of another, below `fields`.
+
+    Args:
+        layout: where the fields live.
+        mistakes: where what is wrong is noted; what is noted there already is not said again.
+    """
+    taken: dict[tuple[str, bytes], str] = {}
+    for cell in layout.cells():
+        name = cell.fields[0] if cell.fields else ""
+        other = taken.setdefault((cell.family, cell.qualifier), name)
+        path = f"fields.{name or other}"
+        if other == name or any(f"{one.path}.".startswith(f"{path}.") for one in mistakes.found):
+            continue
+        column = f"{cell.family}:{cell.qualifier.decode()}"
+        whose = f"the cell of {other}" if name else "the cell that marks a row without columns"
+        mistakes.add(path, f"{column} is {whose}", "a cell of its own", "Name another qualifier.")
 
 
 def families_of(declaration: Declaration) -> dict[str, dict[str, Any]]:
@@ -23,10 +44,57 @@ def families_of(declaration: Declaration) -> dict[str, dict[str, Any]]:
     return {name: {} for name in dict.fromkeys(named or [DEFAULT_FAMILY])}
 
 
+def bind_families(declaration: Declaration, mistakes: Mistakes) -> dict[str, Family]:
+    """The families, with what is wrong noted below `families`; those with mistakes are left out."""
+    bound = {}
+    for name, words in families_of(declaration).items():
+        found = Mistakes()
+        attributes = _in_seconds(words, found)
+        for refusal in check_family(name, attributes):
+            found.refused("", refusal)
+        if not found.found:
+            bound[name] = bind_family(name, attributes)
+        for one in found.found:
+            path = ".".join(filter(None, ("families", name[:80], one.path.lstrip("."))))
+            mistakes.add(path, one.what, one.allowed, one.remedy)
+    return bound or {DEFAULT_FAMILY: Family(DEFAULT_FAMILY)}
+
+
+def _in_seconds(words: Mapping[str, Any], mistakes: Mistakes) -> dict[str, Any]:
+    """The attributes of a family, a `ttl` such as `30d` in seconds; a wrong one is left out."""
+    ttl = words.get("ttl")
+    if not isinstance(ttl, str):
+        return dict(words)
+    found = {word: value for word, value in words.items() if word != "ttl"}
+    if ttl.upper() == "FOREVER":
+        return {**found, "ttl": FOREVER_S}
+    try:
+        seconds, rest = divmod(read_duration(ttl).nanoseconds, NANOSECONDS["s"])
+    except Refused as refusal:
+        what, allowed = refusal.mistake.what, refusal.mistake.allowed
+        mistakes.add("ttl", what, f"{allowed}, or FOREVER")
+        return found
+    if rest or not 0 < seconds <= FOREVER_S:
+        allowed = f"whole seconds from 1s to {FOREVER_S:,}s, or FOREVER"
+        mistakes.add("ttl", f"HBase cannot keep cells for {ttl}", allowed)
+        return found
+    return {**found, "ttl": seconds}
+
+
 def check_places(
-    fields: Mapping[str, Field], families: Mapping[str, Family], mistakes: Mistakes
+    fields: Mapping[str, Field],
+    families: Mapping[str, Family],
+    declared: frozenset[str],
+    mistakes: Mistakes,
 ) -> None:
-    """Note what is wrong with the places of fields, below `fields`."""
+    """Note what is wrong with the places of fields, below `fields`.
+
+    Args:
+        fields: the bound fields, by name.
+        families: the bound families, by name.
+        declared: the names of all families, sound or not.
+        mistakes: where what is wrong is noted.
+    """
     taken: dict[tuple[str, str], str] = {}
     first = next(iter(families))
     stamps = [name for name, field in fields.items() if field.words.at == "timestamp"]
@@ -34,7 +102,7 @@ def check_places(
         mistakes.add(f"fields.{name}.at", "a cell has one timestamp", f"only {stamps[0]}")
     for name, field in fields.items():
         words, path = field.words, f"fields.{name}"
-        if words.family is not None and words.family not in families:
+        if words.family is not None and words.family not in declared | families.keys():
             remedy = did_you_mean(words.family, families)
             known = ", ".join(list(families)[:12])
             mistakes.add(f"{path}.family", f"there is no family {words.family!r}", known, remedy)

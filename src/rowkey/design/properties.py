@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.errors import DeclarationError, ReadError
+from rowkey.errors import ReadError
 from rowkey.keys import Order, Part, Source
 from rowkey.plan import Plan, orders_behind, plan_read
 from rowkey.schema import Parameter
@@ -214,12 +214,9 @@ def _spreading(design: Design) -> int:
 
 
 def _regions(design: Design) -> int | None:
-    try:
-        if design.cut.needs_sample or design.cut.needs_count:
-            return None
-        return len(design.cut.boundaries(design.key))
-    except DeclarationError:
+    if design.cut.needs_sample or design.cut.needs_count:
         return None
+    return len(design.cut.boundaries(design.key))
 
 
 def _remarks(design: Design) -> Iterator[str]:
@@ -234,11 +231,6 @@ def _remarks(design: Design) -> Iterator[str]:
         )
     elif most > ROW_KEY_MOST:
         yield f"its longest key has {most:,} bytes, and a row whose key exceeds 32,767 is refused"
-    try:
-        if not design.cut.needs_sample and not design.cut.needs_count:
-            design.cut.boundaries(design.key)
-    except DeclarationError as problem:
-        yield from (str(mistake).rstrip(".") for mistake in problem.mistakes)
 
 
 def _read(design: Design, read: Read, facts: Mapping[str, Facts]) -> ReadProperties:

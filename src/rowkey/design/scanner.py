@@ -8,10 +8,10 @@ refuses what no design needs. It does not judge syntax: where it is lost, it sto
 from __future__ import annotations
 
 import re
+import tomllib
 from contextlib import suppress
-from dataclasses import dataclass, field
 
-from rowkey.errors import Refused
+from rowkey.errors import DeclarationError, Mistake
 
 MOST_BYTES = 256 * 1024
 """Bytes of the longest design file; `tomllib` reads about a megabyte a second."""
@@ -34,17 +34,8 @@ _STRINGS = (
 )
 
 
-@dataclass(slots=True)
-class Lines:
-    """The line of each key and list entry of a file, from 1."""
-
-    of: dict[Path, int] = field(default_factory=dict)
-
-    def nearest(self, path: Path) -> int:
-        """The line of a path, or of the nearest word it lies below; 0 if there is none."""
-        while path and path not in self.of:
-            path = path[:-1]
-        return self.of.get(path, 0)
+Lines = dict[Path, int]
+"""The line of each key and list entry of a file, from 1, in the order of the file."""
 
 
 class _Lost(Exception):
@@ -55,17 +46,22 @@ def scan(text: str) -> Lines:
     """The lines of a file's words.
 
     Raises:
-        Refused: the file is too large, too deep or holds too much; names the line.
+        DeclarationError: the file is too large, too deep or holds too much; names the line.
 
     Cost: one pass, about 5 MB a second.
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
-        raise Refused("", f"the file has {size:,} bytes", f"at most {MOST_BYTES:,}")
+        raise too_large(f"{size:,} bytes")
     scanner = _Scanner(text)
     with suppress(_Lost):
         scanner.file()
     return scanner.lines
+
+
+def too_large(size: str) -> DeclarationError:
+    """The refusal of a file larger than any design."""
+    return DeclarationError([Mistake("", f"the file has {size}", f"at most {MOST_BYTES:,}")])
 
 
 class _Scanner:
@@ -74,7 +70,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.lines = Lines()
+        self.lines: Lines = {}
         self.table: Path = ()
         self.entries: dict[Path, int] = {}
         self._counted_to, self._line = 0, 1
@@ -92,6 +88,7 @@ class _Scanner:
         path: Path = ()
         for step in self.key():
             path = (*path, step)
+            self.note(path)
             if path in self.entries:
                 path = (*path, self.entries[path])
         if is_list:
@@ -118,7 +115,7 @@ class _Scanner:
         while True:
             self.skip(_SPACE)
             if self.text[self.at : self.at + 1] in ("'", '"'):
-                steps.append(self.string()[1:-1])
+                steps.append(self.quoted())
             else:
                 match = _BARE.match(self.text, self.at)
                 if match is None:
@@ -126,7 +123,7 @@ class _Scanner:
                 self.at = match.end()
                 steps.append(match[0])
             if len(steps) > MOST_STEPS:
-                self.fail(f"a key has more than {MOST_STEPS} steps")
+                self.fail("a word has too many steps", f"at most {MOST_STEPS}")
             self.skip(_SPACE)
             if not self.text.startswith(".", self.at):
                 return steps
@@ -134,7 +131,7 @@ class _Scanner:
 
     def value(self, path: Path, depth: int) -> None:
         if depth > DEEPEST:
-            self.fail(f"lists and tables are nested deeper than {DEEPEST}")
+            self.fail("lists and tables are nested too deep", f"at most {DEEPEST} in each other")
         opening = self.text[self.at : self.at + 1]
         if opening == "[":
             self.listed(path, depth)
@@ -180,12 +177,23 @@ class _Scanner:
                 return match[0]
         raise _Lost
 
+    def quoted(self) -> str:
+        """A string that is a step of a key, its escapes read."""
+        text = self.string()
+        if "\\" not in text or text[0] == "'":
+            return text[1:-1]
+        try:
+            return str(tomllib.loads(f"step = {text}")["step"])
+        except tomllib.TOMLDecodeError:
+            raise _Lost from None
+
     def scalar(self) -> None:
         match = _SCALAR.match(self.text, self.at)
         if match is None:
             raise _Lost
         if len(match[0]) > LONGEST_NUMBER:
-            self.fail(f"a number of {len(match[0]):,} characters")
+            what = f"a value of {len(match[0]):,} characters without quotes"
+            self.fail(what, f"at most {LONGEST_NUMBER}")
         self.at = match.end()
 
     def skip(self, form: re.Pattern[str]) -> int:
@@ -200,9 +208,9 @@ class _Scanner:
         self.at += len(token)
 
     def note(self, path: Path, at: int | None = None) -> None:
-        self.lines.of[path] = self.line(self.at if at is None else at)
-        if len(self.lines.of) > MOST_KEYS:
-            self.fail(f"the file has more than {MOST_KEYS:,} words")
+        self.lines.setdefault(path, self.line(self.at if at is None else at))
+        if len(self.lines) > MOST_KEYS:
+            self.fail("the file has too many words and entries", f"at most {MOST_KEYS:,}")
 
     def line(self, at: int) -> int:
         """The line of a position, counted on from the last one asked for."""
@@ -212,5 +220,5 @@ class _Scanner:
         self._counted_to = at
         return self._line
 
-    def fail(self, what: str) -> None:
-        raise Refused("", f"line {self.line(self.at)}: {what}", "a design file of human size")
+    def fail(self, what: str, allowed: str) -> None:
+        raise DeclarationError([Mistake("", what, allowed, line=self.line(self.at))])

@@ -3,102 +3,192 @@
 from __future__ import annotations
 
 import reprlib
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from rowkey.design.paths import path_text
 from rowkey.errors import Mistakes, did_you_mean
 from rowkey.schema import Declaration
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
+
+Path = tuple[str | int, ...]
 
 _TYPES = {
     "string_type": "text",
+    "string_unicode": "text in Unicode",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
+    "finite_number": "a number",
     "bool_type": "true or false",
     "dict_type": "a table",
+    "mapping_type": "a table",
     "model_type": "a table",
     "model_attributes_type": "a table",
     "tuple_type": "a list",
-    "mapping_type": "a table",
+    "list_type": "a list",
 }
-_RANGES = {
-    "greater_than_equal": ("ge", "at least {}"),
-    "greater_than": ("gt", "above {}"),
-    "less_than_equal": ("le", "at most {}"),
-    "less_than": ("lt", "below {}"),
-    "too_long": ("max_length", "at most {} entries"),
-    "too_short": ("min_length", "at least {}"),
-    "string_too_short": ("min_length", "at least {} characters"),
-    "string_too_long": ("max_length", "at most {} characters"),
-}
+_RANGES = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+_SIZES = ("too_long", "too_short", "string_too_long", "string_too_short")
+KEY = "[key]"
+"""The library's own step for a table's word, where the word itself is wrong."""
+_LISTED = {"reads", "bursts"}
+_SHOWN = 40
+MOST_LISTED = 500
+"""Mistakes of shape that are listed; more are no slip of a writer's."""
 
 
-def note_all(problem: ValidationError, mistakes: Mistakes) -> None:
-    """Note everything a validation found, each with its path."""
-    for detail in problem.errors(include_url=False, include_context=True):
-        _note(detail, mistakes)
+def note_all(problem: ValidationError, mistakes: Mistakes) -> list[Path]:
+    """Note everything a validation found.
 
-
-def path_text(path: tuple[str | int, ...]) -> str:
-    """A path as it is printed: `fields.host.max_bytes`, `reads[0].name`.
-
-    >>> path_text(("reads", 0, "name"))
-    'reads[0].name'
+    Returns:
+        The path of each mistake.
     """
-    text = ""
-    for step in path:
-        shown = str(step)[:80]
-        text += f"[{step}]" if isinstance(step, int) else f".{shown}" if text else shown
-    return text
+    details = problem.errors(include_url=False)
+    listed = details[:MOST_LISTED]
+    some_missing = any(detail["type"] == "missing" for detail in listed)
+    meant = {_meant(detail) for detail in listed} if some_missing else set()
+    for detail in listed:
+        if detail["type"] != "missing" or place_of(detail) not in meant:
+            _note(place_of(detail), detail, mistakes)
+    if len(details) > MOST_LISTED:
+        mistakes.add("", f"{len(details) - MOST_LISTED:,} more mistakes are not listed")
+    return [place_of(detail) for detail in details]
 
 
-def _note(detail: ErrorDetails, mistakes: Mistakes) -> None:
-    path = tuple(step for step in detail["loc"] if not str(step).startswith("function-"))
+def place_of(detail: ErrorDetails) -> Path:
+    """The path of what a validation found, without the library's own steps."""
+    return tuple(step for step in detail["loc"] if not str(step).startswith("function-"))
+
+
+def field_info(path: Path) -> FieldInfo | None:
+    """What is declared of the word at a path; None for a name that the file chose itself."""
+    model = _model_at(path[:-1])
+    fields = model.model_fields.items() if model else ()
+    return next((info for name, info in fields if path[-1] == (info.alias or name)), None)
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in a design file, short whatever it is.
+
+    >>> shown(True), shown("text"), shown(3), shown([1])
+    ('true', "'text'", '3', 'a list')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}…"
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of {value.bit_length():,} bits"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, dict):
+        return "a table"
+    return value.isoformat() if hasattr(value, "isoformat") else reprlib.repr(value)
+
+
+def _meant(detail: ErrorDetails) -> Path | None:
+    """The path of the word that an unknown one was meant to be, if one is near."""
+    if detail["type"] != "extra_forbidden":
+        return None
+    path = place_of(detail)
+    near = did_you_mean(str(path[-1]), _words_at(path[:-1]))
+    return (*path[:-1], near[len("Did you mean ") : -1]) if near else None
+
+
+def _note(path: Path, detail: ErrorDetails, mistakes: Mistakes) -> None:
     kind, given = detail["type"], detail.get("input")
-    shown = reprlib.repr(given)
     context: dict[str, Any] = detail.get("ctx") or {}
-    if kind == "extra_forbidden":
-        known = _words_at(path[:-1])
-        remedy = did_you_mean(str(path[-1]), known)
-        mistakes.add(path_text(path), "there is no such word", ", ".join(known), remedy)
+    at = path_text(path)
+    if path[-1] == KEY:
+        what = f"the name {shown(given)} does not fit"
+        mistakes.add(path_text(path[:-2]), what, _TYPES.get(kind, "text"))
+    elif kind == "extra_forbidden":
+        mistakes.add(at, *_unknown(path))
     elif kind == "missing":
-        mistakes.add(path_text(path), "is missing", _described(path))
-    elif kind in _TYPES:
-        mistakes.add(path_text(path), f"{shown} does not fit", _TYPES[kind])
+        mistakes.add(at, "it is missing", _described(path))
+    elif kind == "no_kind":
+        mistakes.add(f"{at}.kind", "it is missing", _described(path))
     elif kind == "literal_error":
-        mistakes.add(path_text(path), f"{shown} is not known", str(context.get("expected")))
+        known = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ")
+        near = did_you_mean(str(given), known.split(", "))
+        mistakes.add(at, f"{shown(given)} is not known", known, near)
     elif kind in _RANGES:
-        word, form = _RANGES[kind]
-        what = f"{len(given):,} entries" if isinstance(given, list | dict | tuple) else shown
-        mistakes.add(path_text(path), f"{what} is out of range", form.format(context.get(word)))
+        mistakes.add(at, f"{shown(given)} is out of range", _range(path))
+    elif kind in _SIZES:
+        mistakes.add(at, *_size(kind, given, context))
     else:
-        mistakes.add(path_text(path), f"{shown}: {detail['msg']}")
+        mistakes.add(at, f"{shown(given)} does not fit", *_fitting(path, kind, given))
 
 
-def _model_at(path: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """The class whose words stand below a path."""
+def _unknown(path: Path) -> tuple[str, str, str]:
+    """What is said of a word that does not exist."""
+    word, known = str(path[-1]), _words_at(path[:-1])
+    remedy = did_you_mean(word, known)
+    if not remedy and word in _words_at(()):
+        remedy = "Write it at the top of the file, above the first table."
+    return "there is no such word", ", ".join(known), remedy
+
+
+def _size(kind: str, given: Any, context: dict[str, Any]) -> tuple[str, str]:
+    """What is said of a text, list or table that is too long or too short."""
+    noun = "characters" if isinstance(given, str) else "entries"
+    if kind.endswith("too_long"):
+        return f"{len(given):,} {noun} are too many", f"at most {context['max_length']:,}"
+    return "it is empty", "one character or more" if isinstance(given, str) else "one or more"
+
+
+def _fitting(path: Path, kind: str, given: Any) -> tuple[str, str]:
+    """What fits in place of a value of another sort, and what may have been meant."""
+    allowed, described = _TYPES.get(kind, "another value"), _described(path)
+    if path[0] == "fields" and len(path) == 2:
+        return 'a type such as "text", or a table with one', ""
+    if described:
+        allowed = f"{allowed} ({described})"
+    if isinstance(given, str) and kind in ("int_type", "float_type"):
+        plain = given.replace(".", "", 1) if kind == "float_type" else given
+        meant = plain.isascii() and plain.isdecimal() and len(given) <= _SHOWN
+        return allowed, f"Write {given}, without quotes." if meant else ""
+    if kind == "bool_type" and str(given).lower() in ("true", "false"):
+        return allowed, f"Write {str(given).lower()}, without quotes."
+    if kind == "tuple_type" and isinstance(given, dict) and path[-1] in _LISTED:
+        return allowed, f"Write [[{path_text(path)}]]."
+    return allowed, ""
+
+
+def _range(path: Path) -> str:
+    """The range of a number: `1..38`, or in words where an end does not belong to it."""
+    info = field_info(path)
+    ends: dict[str, float] = {}
+    for rule in info.metadata if info else ():
+        ends |= {end: getattr(rule, end) for end in ("ge", "gt", "le") if hasattr(rule, end)}
+    number = {end: f"{value:,.15g}" for end, value in ends.items()}
+    if "ge" in number and "le" in number:
+        return f"{number['ge']}..{number['le']}"
+    words = {"ge": "at least", "gt": "above", "le": "at most"}
+    return ", ".join(f"{words[end]} {text}" for end, text in number.items())
+
+
+def _model_at(path: Path) -> type[BaseModel] | None:
+    """The class whose words stand below a path; None where names are the user's own."""
     model: type[BaseModel] | None = Declaration
+    is_named = False
     for step in path:
-        if isinstance(step, int) or model is None:
+        if is_named or isinstance(step, int):
+            is_named = False
             continue
-        found = _word(model, step)
-        if found is None:
-            continue
-        model = next(iter(_models_in(found)), None)
-    return model
-
-
-def _word(model: type[BaseModel], step: str) -> Any:
-    """The annotation of a word, by its name in the file."""
-    for name, info in model.model_fields.items():
-        if step in (name, info.alias):
-            return (info.annotation, *info.metadata)
-    return None
+        fields = model.model_fields.items() if model else ()
+        info = next((info for name, info in fields if step == (info.alias or name)), None)
+        is_named = info is not None and get_origin(info.annotation) is dict
+        model = next(iter(_models_in((info.annotation, *info.metadata))), None) if info else None
+    return None if is_named else model
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
@@ -109,18 +199,12 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in inner for model in _models_in(part)]
 
 
-def _words_at(path: tuple[str | int, ...]) -> list[str]:
+def _words_at(path: Path) -> list[str]:
     model = _model_at(path)
-    if model is None:
-        return []
-    return [info.alias or name for name, info in model.model_fields.items()]
+    fields = model.model_fields.items() if model else ()
+    return [info.alias or name for name, info in fields]
 
 
-def _described(path: tuple[str | int, ...]) -> str:
-    model = _model_at(path[:-1])
-    if model is None:
-        return ""
-    for name, info in model.model_fields.items():
-        if path[-1] in (name, info.alias):
-            return info.description or ""
-    return ""
+def _described(path: Path) -> str:
+    info = field_info(path)
+    return (info.description or "") if info else ""

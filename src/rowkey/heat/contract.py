@@ -20,6 +20,8 @@ class Cause(ABC):
     name: ClassVar[str]
     needs_boundaries: ClassVar[bool] = True
     """Whether it can be foreseen only where the boundaries are known."""
+    needs_even: ClassVar[bool] = False
+    """Whether it bears only on load that is otherwise even: a larger cause hides it."""
 
     @classmethod
     @abstractmethod

@@ -54,7 +54,7 @@ def even_share(events: Any, places: int) -> Any:
         return np.ones_like(mean_count)
     mean, _, square = _largest_of(places)
     share = 1 + mean / np.sqrt(mean_count) + (square - 1) / 6 / mean_count
-    return np.minimum(share, places)
+    return np.clip(share, np.minimum(1 / mean_count, places), places)
 
 
 def even_spread(events: Any, places: int) -> Any:

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.heat.even import even_share
+from rowkey.heat.leading import Front, front_of, is_of_time
+from rowkey.workload import clock_ms
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
     from rowkey.keys import Part
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
+
+TOGETHER = 0.9
+"""Share of events above which those of one value are taken to lie together in one region."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Evidence:
         rows: a uniform sample of the events, in the order of their arrival.
         keys: the row key of each.
         regions: the region of each.
+        windows: the window of equal numbers of events that each came in.
     """
 
     design: Design
@@ -50,51 +58,170 @@ class Evidence:
     rows: pa.RecordBatch
     keys: list[bytes]
     regions: np.ndarray[Any, Any]
+    windows: np.ndarray[Any, Any]
 
     @property
     def servers(self) -> int:
         """How many region servers there are."""
         return self.placements.servers
 
-    @cached_property
-    def lead(self) -> tuple[Part, ...]:
-        """The leading parts that decide the region of most rows.
+    @property
+    def fullest(self) -> float:
+        """Share of all operations that the fullest region takes."""
+        return float(self.writes.max() / max(self.writes.sum(), 1))
 
-        All up to and with the first that varies enough for the regions to differ.
-        """
-        parts: list[Part] = []
-        for part in self.design.key.parts:
-            parts.append(part)
-            if len(set(self.lead_pieces(len(parts)))) > 1:
-                break
-        return tuple(parts)
+    @property
+    def empty(self) -> int:
+        """How many regions got no operation."""
+        return int((self.writes == 0).sum())
 
     def lead_pieces(self, count: int) -> list[bytes]:
         """The bytes of the first `count` parts of each sampled key."""
-        widths = [part.framing.width for part in self.design.key.parts[:count]]
+        key = self.design.key
+        parts = key.parts[:count]
+        widths = [part.framing.width for part in parts]
         if None not in widths:
             width = sum(width for width in widths if width is not None)
-            return [key[:width] for key in self.keys]
-        cut = self.design.key.cut
-        return [b"".join(cut(key)[:count]) for key in self.keys]
+            return [whole[:width] for whole in self.keys]
+        if key.is_salted or key.is_coded:
+            cut = key.cut if key.is_decodable else lambda whole: [whole]
+            return [b"".join(cut(whole)[:count]) for whole in self.keys]
+        return key.pieces(key.columns(self.rows), parts).tolist()
 
     @cached_property
-    def lead_values(self) -> list[bytes]:
-        """The bytes of the leading parts of each sampled key, in the order of arrival."""
-        return self.lead_pieces(len(self.lead))
+    def _led(self) -> tuple[int, np.ndarray[Any, Any]]:
+        """How many leading parts decide the region of most rows, and the rank of their bytes.
+
+        More parts are taken until they vary, and until the rows of one value mostly lie in one
+        region. Times end them: behind a value they only say when its rows come.
+        """
+        parts = self.design.key.parts
+        for count, part in enumerate(parts, 1):
+            ranks = _ranks(self.lead_pieces(count))
+            varies = bool(len(ranks)) and int(ranks.max()) > 0
+            is_last = count == len(parts)
+            if is_last or (
+                varies and (is_of_time(self.design, part) or self._decides(ranks, count))
+            ):
+                return count, ranks
+        raise AssertionError("a key has parts")
+
+    def _decides(self, ranks: np.ndarray[Any, Any], count: int) -> bool:
+        """Whether rows of equal rank lie together, or only time could tell them apart."""
+        following = self.design.key.parts[count]
+        return is_of_time(self.design, following) or together(ranks, self.regions) >= TOGETHER
+
+    @property
+    def lead(self) -> tuple[Part, ...]:
+        """The leading parts that decide the region of most rows."""
+        return self.design.key.parts[: self._led[0]]
+
+    @property
+    def lead_ranks(self) -> np.ndarray[Any, Any]:
+        """The rank of each sampled key's leading parts among all, from 0."""
+        return self._led[1]
+
+    @property
+    def lead_fields(self) -> tuple[str, ...]:
+        """The fields that the leading parts are computed from."""
+        return tuple(dict.fromkeys(name for part in self.lead for name in part.fields))
 
     @property
     def entity_fields(self) -> tuple[str, ...]:
-        """The fields without a time that the leading parts are computed from."""
-        names = dict.fromkeys(name for part in self.lead for name in part.fields)
-        fields = self.design.fields
-        return tuple(name for name in names if fields[name].type.tick is None)
+        """Those of them that are no times."""
+        return tuple(n for n in self.lead_fields if self.design.fields[n].type.tick is None)
+
+    @cached_property
+    def entity_codes(self) -> np.ndarray[Any, Any]:
+        """A number for each sampled event, equal where the entity fields are."""
+        import numpy as np
+
+        codes = np.zeros(len(self.keys), np.int64)
+        for name in self.entity_fields:
+            column = self.rows.column(name).dictionary_encode().indices.fill_null(-1)
+            more = column.to_numpy(zero_copy_only=False).astype(np.int64) + 1
+            _, codes = np.unique(codes * (int(more.max(initial=0)) + 1) + more, return_inverse=True)
+        return codes
+
+    def time_windows(self, width_s: int) -> np.ndarray[Any, Any] | None:
+        """The window of time that each sampled event lies in, from 0; None without times."""
+        import numpy as np
+
+        time = self.design.writes.time
+        if time is None or not self.keys:
+            return None
+        windows = clock_ms(time, self.rows.column(time.name)) // (width_s * 1_000)
+        return np.asarray(windows - windows.min())
+
+    @property
+    def entities(self) -> int:
+        """How many different values the entity fields have together."""
+        return int(self.entity_codes.max(initial=-1)) + 1
+
+    def entity(self, code: int) -> str:
+        """The values of an entity, as a person would name them."""
+        import numpy as np
+
+        row = int(np.argmax(self.entity_codes == code))
+        values = ((name, self.rows.column(name)[row].as_py()) for name in self.entity_fields)
+        return ", ".join(f"{name} {value}" for name, value in values)
+
+    @cached_property
+    def front(self) -> Front | None:
+        """How the keys move as events come; None if they do not, or if it does no harm.
+
+        Buckets computed from time move too, but are a cause of their own.
+        """
+        by_time = [part for part in self.lead if is_of_time(self.design, part)]
+        if not self.hurts or any(not (p.order.ascends or p.order.descends) for p in by_time):
+            return None
+        return front_of(self.lead_ranks)
 
     @property
     def hurts(self) -> bool:
         """Whether the busiest region takes clearly more than its share of most windows."""
         fair = 1 / max(self.placements.regions, 1)
         return self.region_shares.median > max(2 * fair, fair + 0.05)
+
+    def over_even(self, share: float, places: int) -> float:
+        """A busiest place's share of a typical window, as a multiple of what chance alone gives.
+
+        Args:
+            share: its share of the median window of equal numbers of events.
+            places: how many regions or servers there are.
+        """
+        windows = int(self.windows.max(initial=0)) + 1
+        events = max(float(self.writes.sum()) / windows, 1)
+        return share * places / float(even_share(events, places))
+
+
+def together(groups: np.ndarray[Any, Any], regions: np.ndarray[Any, Any]) -> float:
+    """Share of events that lie in the region where most of their group lie.
+
+    Args:
+        groups: a number for each event.
+        regions: its region.
+
+    >>> import numpy as np
+    >>> together(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 6]))
+    0.75
+    """
+    import numpy as np
+
+    if not len(groups):
+        return 1.0
+    width = int(regions.max()) + 1
+    pairs, counts = np.unique(groups * width + regions, return_counts=True)
+    firsts = np.flatnonzero(np.diff(pairs // width, prepend=-1))
+    return float(np.maximum.reduceat(counts, firsts).sum() / len(groups))
+
+
+def _ranks(values: list[bytes]) -> np.ndarray[Any, Any]:
+    """The rank of each value among the different ones, from 0."""
+    import numpy as np
+
+    ranked = {value: rank for rank, value in enumerate(sorted(set(values)))}
+    return np.fromiter(map(ranked.__getitem__, values), np.int64, len(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +233,11 @@ class Finding:
         message: what was seen, with figures, as sentences.
         bound: the skew over servers that it explains; the largest is named first.
         evidence: the figures by name.
+        remedy: what would help, as a sentence; nothing of it is done unasked.
     """
 
     code: str
     message: str
     bound: float
     evidence: Mapping[str, Any]
+    remedy: str = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.errors import DeclarationError
 from rowkey.heat.causes import KINDS
 from rowkey.regions import Boundaries
 from rowkey.schema import Facts
@@ -24,17 +23,17 @@ def foreseen(design: Design, facts: Mapping[str, Facts] | None = None) -> list[F
         facts: what is known of its fields; what the file declares if None.
     """
     known = facts if facts is not None else declared_facts(design)
-    try:
-        sampled = design.cut.needs_sample or design.cut.needs_count
-        boundaries = Boundaries() if sampled else design.cut.boundaries(design.key)
-    except DeclarationError:
-        return []
-    causes = [
-        cause.foresee(design, known, boundaries)
-        for cause in KINDS.values()
-        if not sampled or not cause.needs_boundaries
-    ]
-    return sorted((cause for cause in causes if cause is not None), key=lambda c: -c.bound)
+    unknown = design.cut.needs_sample or design.cut.needs_count
+    boundaries = Boundaries() if unknown else design.cut.boundaries(design.key)
+    found: list[Finding] = []
+    for cause in sorted(KINDS.values(), key=lambda kind: kind.needs_even):
+        if unknown and cause.needs_boundaries:
+            continue
+        finding = cause.foresee(design, known, boundaries)
+        if finding is None or (cause.needs_even and any(f.bound > finding.bound for f in found)):
+            continue
+        found.append(finding)
+    return sorted(found, key=lambda one: -one.bound)
 
 
 def declared_facts(design: Design) -> dict[str, Facts]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.heat.windows import summed
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -20,45 +22,38 @@ class Matrix:
     """
 
     def __init__(self, regions: int, columns: int = MOST_COLUMNS) -> None:
+        import numpy as np
+
         self.regions = regions
         self.most = columns
         self.width_s = 1
-        self.counts: dict[int, np.ndarray[Any, Any]] = {}
+        self._first = 0
+        self._counts = np.zeros((0, regions), np.int64)
 
-    def add(self, windows: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
+    def add(self, seconds: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
         """Add the counts of one-second windows, as `WindowCounts.add` takes them."""
+        first, last = int(seconds[0]), int(seconds[-1])
+        if len(self._counts):
+            first = min(first, self._first * self.width_s)
+            last = max(last, (self._first + len(self._counts)) * self.width_s - 1)
+        width_s = self.width_s
+        while last // width_s - first // width_s >= self.most:
+            width_s *= 2
+        self._lay(first // width_s, last // width_s, width_s)
+        numbers, counts = summed(seconds // width_s, counts)
+        self._counts[numbers - self._first] += counts
+
+    def _lay(self, first: int, last: int, width_s: int) -> None:
+        """Lay the columns out anew: `first` to `last`, each `width_s` seconds wide."""
         import numpy as np
 
-        numbers = windows // self.width_s
-        firsts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-        summed = np.add.reduceat(counts, firsts, axis=0)
-        for number, row in zip(numbers[firsts].tolist(), summed, strict=True):
-            self._add(number, row)
-        while self.counts and max(self.counts) - min(self.counts) >= self.most:
-            self._widen()
-
-    def _add(self, number: int, row: np.ndarray[Any, Any]) -> None:
-        held = self.counts.get(number)
-        if held is None:
-            self.counts[number] = row.copy()
-        else:
-            held += row
-
-    def _widen(self) -> None:
-        """Double the width of a column."""
-        before, self.counts = self.counts, {}
-        self.width_s *= 2
-        for number, row in before.items():
-            self._add(number // 2, row)
+        laid = np.zeros((last - first + 1, self.regions), np.int64)
+        if len(self._counts):
+            held = np.arange(self._first, self._first + len(self._counts))
+            numbers, counts = summed(held * self.width_s // width_s, self._counts)
+            laid[numbers - first] = counts
+        self._first, self._counts, self.width_s = first, laid, width_s
 
     def dense(self) -> tuple[int, np.ndarray[Any, Any]]:
         """The start of the first column in seconds since 1970, and a row of counts for each."""
-        import numpy as np
-
-        if not self.counts:
-            return 0, np.zeros((0, self.regions), np.int64)
-        first, last = min(self.counts), max(self.counts)
-        out = np.zeros((last - first + 1, self.regions), np.int64)
-        for number, row in self.counts.items():
-            out[number - first] = row
-        return first * self.width_s, out
+        return self._first * self.width_s, self._counts

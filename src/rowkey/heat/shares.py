@@ -61,6 +61,12 @@ class EqualCounts:
             if self.at < self.windows - 1 and self.seen >= self.edges[self.at + 1]:
                 self.at += 1
 
+    def windows_of(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The window that each event came in, by the number of the event from 0."""
+        import numpy as np
+
+        return np.searchsorted(np.array(self.edges[1:-1]), numbers, "right")
+
     def shares(self, placements: Placements | None = None) -> Shares:
         """The busiest region's shares, or the busiest server's under a placement."""
         import numpy as np

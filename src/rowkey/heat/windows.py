@@ -76,53 +76,90 @@ class WindowCounts:
         self.width_s = width_s
         self.placements = placements
         self.most_open = max(MOST_CELLS // placements.regions, 4)
-        self.open: dict[int, np.ndarray[Any, Any]] = {}
         self.closed_before: int | None = None
+        self._numbers: list[np.ndarray[Any, Any]] = []
+        self._counts: list[np.ndarray[Any, Any]] = []
+        self._open = 0
         self.seen = 0
         self.late = 0
         self.sums = _Sums(placements)
 
-    def add(self, windows: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
-        """Add the counts of some windows.
+    def add(
+        self, seconds: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Add the counts of some shorter windows.
 
         Args:
-            windows: numbers of one-second windows since 1970, ascending and distinct.
+            seconds: where they start, in seconds since 1970, ascending.
             counts: a row for each of them, a column for each region.
+
+        Returns:
+            The same for windows of this width, from which those of a multiple of it are soon made.
         """
-        import numpy as np
+        numbers, counts = summed(seconds // self.width_s, counts)
+        self._keep(numbers, counts)
+        return numbers * self.width_s, counts
 
-        numbers = windows // self.width_s
-        firsts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-        summed = np.add.reduceat(counts, firsts, axis=0) if len(firsts) < len(numbers) else counts
-        for number, row in zip(numbers[firsts].tolist(), summed, strict=True):
-            held = self.open.get(number)
-            if held is not None:
-                held += row
-            elif self.closed_before is not None and number < self.closed_before:
-                self.late += int(row.sum())
-            else:
-                self.open[number] = row.copy()
+    def _keep(self, numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
         self.seen += int(counts.sum())
-        if len(self.open) > self.most_open:
-            self._close(len(self.open) - self.most_open // 2)
+        if self.closed_before is not None and numbers[0] < self.closed_before:
+            is_late = numbers < self.closed_before
+            self.late += int(counts[is_late].sum())
+            numbers, counts = numbers[~is_late], counts[~is_late]
+        self._numbers.append(numbers)
+        self._counts.append(counts)
+        self._open += len(numbers)
+        if self._open > self.most_open:
+            self._settle()
 
-    def _close(self, count: int) -> None:
-        """Fold the oldest windows into the sums."""
+    def _settle(self) -> None:
+        """Make one row of each window's counts; close the older half if that is still too much."""
         import numpy as np
 
-        oldest = sorted(self.open)[:count]
-        if not oldest:
-            return
-        self.sums.add(
-            np.array(oldest, np.int64) * (self.width_s * 1_000),
-            np.array([self.open.pop(number) for number in oldest]),
-        )
-        self.closed_before = oldest[-1] + 1
+        numbers = np.concatenate(self._numbers)
+        counts = np.concatenate(self._counts)
+        if (numbers[1:] < numbers[:-1]).any():
+            order = np.argsort(numbers, kind="stable")
+            numbers, counts = numbers[order], counts[order]
+        numbers, counts = summed(numbers, counts)
+        if 2 * len(numbers) > self.most_open:
+            numbers, counts = self._close(numbers, counts, len(numbers) - self.most_open // 2)
+        self._numbers, self._counts, self._open = [numbers], [counts], len(numbers)
+
+    def _close(
+        self, numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], count: int
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Fold the first windows into the sums; what stays open."""
+        self.sums.add(numbers[:count] * (self.width_s * 1_000), counts[:count])
+        self.closed_before = int(numbers[count - 1]) + 1
+        return numbers[count:], counts[count:]
 
     def skew(self) -> Skew:
         """The skew of all windows; no more may be added."""
-        self._close(len(self.open))
+        if self._open:
+            self._settle()
+            self._close(self._numbers[0], self._counts[0], self._open)
         return self.sums.skew(self.width_s, self.seen)
+
+
+def summed(
+    numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Rows of counts of the same number as one.
+
+    Args:
+        numbers: ascending, one or more.
+        counts: a row for each.
+
+    Returns:
+        The distinct numbers, ascending, and a row for each.
+    """
+    import numpy as np
+
+    firsts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+    if len(firsts) == len(numbers):
+        return numbers, counts
+    return numbers[firsts], np.add.reduceat(counts, firsts, axis=0)
 
 
 class _Sums:

@@ -39,7 +39,7 @@ from rowkey.keys.types.field_type import Encoding, FieldType
 if TYPE_CHECKING:
     from rowkey.keys.batches.assembly import parts_up_to
     from rowkey.keys.batches.columns import Columns, batch_column, own_pieces
-    from rowkey.keys.batches.hashing import combined, fingerprints
+    from rowkey.keys.batches.hashing import combined, fingerprints, imprints
     from rowkey.keys.batches.pieces import Fixed, Pieces, Spans
 
 _BATCHES = {
@@ -50,6 +50,7 @@ _BATCHES = {
     "batch_column": "columns",
     "combined": "hashing",
     "fingerprints": "hashing",
+    "imprints": "hashing",
     "own_pieces": "columns",
     "parts_up_to": "assembly",
 }
@@ -101,6 +102,7 @@ __all__ = [
     "combined",
     "complement",
     "fingerprints",
+    "imprints",
     "nested",
     "own_pieces",
     "parts_up_to",

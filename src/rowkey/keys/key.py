@@ -168,16 +168,25 @@ class Key:
         return keys_of(self, self.columns(batch, salts=salts))
 
     def columns(
-        self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
+        self,
+        batch: pa.RecordBatch | pa.Table,
+        *,
+        salts: np.ndarray[Any, Any] | None = None,
+        before: Columns | None = None,
     ) -> Columns:
         """The fields of the key as columns ready to be encoded.
+
+        Args:
+            batch: the rows.
+            salts: the random salt of each, or None to draw them.
+            before: columns of an earlier batch, as `Columns.of` takes them.
 
         Raises:
             RowError: the batch lacks a column, or a value is none of its field.
         """
         from rowkey.keys.batches.columns import Columns
 
-        columns = Columns.of(batch, list(self.fields.values()))
+        columns = Columns.of(batch, list(self.fields.values()), before)
         if self.is_salted:
             if salts is None:
                 salts = self._drawn(len(columns))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rowkey.keys import Images, Key, Part
-from rowkey.schema import Bounds, Equal, Ordering, Range
+from rowkey.keys import Images, Interval, Key, Part, asks_for_null
+from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ class _Walk:
     pinned: int = 0
     narrowed: bool = False
     decided: set[str] = field(default_factory=set)
-    ranges: list[KeyRange] = field(default_factory=list)
+    ranges: list[KeyRange] | None = None
 
 
 def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
@@ -124,8 +124,25 @@ def _usable(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
     images = part.images(bounds)
     if part.framing.closed or is_last:
         return images
-    open_range = any(isinstance(bounds.get(name), Range) for name in part.fields)
-    return Images.anything(exact=False) if open_range else images.inexact()
+    if any(isinstance(bounds.get(name), Range) for name in part.fields):
+        return Images.anything(exact=False)
+    roots = _roots(images.points or ())
+    if images.points is None or len(roots) == len(images.points):
+        return images.inexact()
+    return Images(None, tuple(Interval(root, root) for root in roots), exact=False)
+
+
+def _roots(points: Sequence[bytes]) -> list[bytes]:
+    """The byte strings, ascending, that begin with no other: what begins with them covers all.
+
+    >>> _roots([b"a", b"ab", b"b"])
+    [b'a', b'b']
+    """
+    roots: list[bytes] = []
+    for point in points:
+        if not roots or not point.startswith(roots[-1]):
+            roots.append(point)
+    return roots
 
 
 def _enumerate(walk: _Walk, part: Part, images: Images, bounds: Bounds, *, is_last: bool) -> bool:
@@ -145,11 +162,12 @@ def _finish(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
     if images.points is not None or not images.bounded:
         return
     _decide(walk, part, images, bounds)
-    walk.ranges = [
+    found = [
         KeyRange(prefix + interval.low, _stop(prefix + interval.high), prefix)
         for prefix in walk.prefixes
         for interval in images.intervals
     ]
+    walk.ranges = [one for one in found if not one.stop or one.start < one.stop]
 
 
 def _decide(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
@@ -166,14 +184,16 @@ def _stop(prefix: bytes) -> bytes:
 
 
 def _planned(key: Key, walk: _Walk, bounds: Bounds, order: Sequence[Ordering]) -> Plan:
-    ranges = walk.ranges or [KeyRange(p, _stop(p), p) for p in walk.prefixes]
-    is_point = walk.pinned == len(key.parts) and not walk.ranges
+    ranges = walk.ranges
+    if ranges is None:
+        ranges = [KeyRange(p, _stop(p), p) for p in walk.prefixes]
+    is_point = walk.pinned == len(key.parts) and walk.ranges is None
     if is_point:
         ranges = [KeyRange(p, p + b"\0", p) for p in walk.prefixes]
     orders = orders_behind(key, walk.pinned)
     asked = [one for one in order if not _is_single(bounds, one.field)]
     flipped = [Ordering(one.field, not one.descending) for one in asked]
-    natural = list(orders[: len(asked)])
+    natural = [one for one in orders if not _is_single(bounds, one.field)][: len(asked)]
     if not walk.narrowed and not asked:
         ranges = [KeyRange(b"", b"", b"")]
     return Plan(
@@ -182,7 +202,7 @@ def _planned(key: Key, walk: _Walk, bounds: Bounds, order: Sequence[Ordering]) -
         residual=tuple(name for name in bounds if name not in walk.decided),
         orders=orders,
         serves_order=natural == asked,
-        serves_backwards=bool(asked) and natural == flipped,
+        serves_backwards=bool(asked) and natural == flipped and not _has_nulls(key, bounds, asked),
         is_full_scan=not walk.narrowed,
         is_point=is_point,
     )
@@ -193,21 +213,49 @@ def _is_single(bounds: Bounds, name: str) -> bool:
     return isinstance(bounds.get(name), Equal)
 
 
+def _has_nulls(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> bool:
+    """Whether rows of the answer may lack a field of the order: nulls come first both ways."""
+    nullable = [one.field for one in order if key.all_fields[one.field].nullable]
+    return any(
+        name not in bounds or (isinstance(bounds[name], OneOf) and asks_for_null(bounds, name))
+        for name in nullable
+    )
+
+
 def orders_behind(key: Key, pinned: int) -> tuple[Ordering, ...]:
     """The order of rows that are merged by what follows the first `pinned` parts."""
     orders: list[Ordering] = []
     for index, part in enumerate(key.parts[pinned:], pinned):
-        if len(part.fields) != 1 or not (part.order.ascends or part.order.descends):
-            if part.cardinality == 1:
-                continue
-            break
-        if not part.framing.closed and index < len(key.parts) - 1:
+        if part.cardinality == 1:
+            continue
+        if not _tells_order(part) or not (part.framing.closed or part is key.parts[-1]):
             break
         name = part.fields[0]
-        if name not in {one.field for one in orders}:
-            orders.append(Ordering(name, part.order.descends))
-        if not part.order.is_strict:
-            following = key.parts[index + 1 : index + 2]
-            if not following or following[0].fields != part.fields:
-                break
+        if name in {one.field for one in orders}:
+            continue
+        if not _is_completed(key.parts[index:]):
+            break
+        orders.append(Ordering(name, part.order.descends))
     return tuple(orders)
+
+
+def _tells_order(part: Part) -> bool:
+    """Whether one field decides the part's place, or the reverse of it."""
+    return len(part.fields) == 1 and (part.order.ascends or part.order.descends)
+
+
+def _is_completed(parts: Sequence[Part]) -> bool:
+    """Whether the first part orders its field whole, alone or with those behind it.
+
+    A stretch of time does if the time itself follows at once, the same way round; or if it ends the
+    key and the rest of the time opens the qualifier.
+    """
+    first = parts[0]
+    for part in parts:
+        if part.fields != first.fields or part.order.descends != first.order.descends:
+            return False
+        if not _tells_order(part) or not (part.framing.closed or part is parts[-1]):
+            return False
+        if part.order.is_strict:
+            return True
+    return first.rest is not None and len(parts) == 1

@@ -11,7 +11,13 @@ from rowkey.render.documents import (
     vectors_document,
 )
 from rowkey.render.fields import CHECK, SIMULATE, SPLITS, VECTORS, paths_of
-from rowkey.render.text import check_lines, print_simulation, sizing_lines, vector_lines
+from rowkey.render.text import (
+    check_lines,
+    print_simulation,
+    reasons,
+    sizing_lines,
+    vector_lines,
+)
 
 __all__ = [
     "CHECK",
@@ -25,6 +31,7 @@ __all__ = [
     "paths_of",
     "plain",
     "print_simulation",
+    "reasons",
     "row_document",
     "simulation_document",
     "sizing_lines",

@@ -107,6 +107,7 @@ def _cause(cause: Finding) -> dict[str, Any]:
         "message": cause.message,
         "bound": cause.bound,
         "evidence": dict(cause.evidence),
+        "remedy": cause.remedy,
     }
 
 

@@ -75,6 +75,7 @@ SIMULATE = {
     "causes[].message": "what was seen, with figures",
     "causes[].bound": "the skew over servers that it explains",
     "causes[].evidence.*": "the figures by name",
+    "causes[].remedy": "what would help; nothing of it is done unasked",
     "growth.regions": "regions once the table holds what rate and ttl imply",
     "growth.splits": "splits on the way there",
     "growth.fill": "mean size of a region over the size at which it splits",
@@ -93,6 +94,7 @@ _FORESEEN = {
     "foreseen[].message": "why",
     "foreseen[].bound": "the skew over servers that it explains",
     "foreseen[].evidence.*": "the figures by name",
+    "foreseen[].remedy": "what would help; nothing of it is done unasked",
 }
 
 CHECK = {

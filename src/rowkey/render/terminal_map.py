@@ -41,7 +41,7 @@ def heat_map(found: Simulation, width: int, *, colour: bool) -> list[Text]:
     room = max(width - max(map(len, labels)) - 9, 10)
     cells, per_column = _fitted(grouped, room)
     totals = cells.sum(axis=1)
-    lines = [_legend(column_s * per_column, colour=colour)]
+    lines = _legend(column_s * per_column, colour=colour)
     for row, (label, size) in enumerate(zip(labels, sizes, strict=True)):
         fair = totals * size / len(found.regions)
         line = Text(f"{label:<{max(map(len, labels))}} ")
@@ -91,23 +91,26 @@ def _cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
     return (" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level], "")
 
 
-def _legend(column_s: int, *, colour: bool) -> Text:
+def _legend(column_s: int, *, colour: bool) -> list[Text]:
+    """What a column and its shades mean, in lines that fit the narrowest terminal."""
     from rich.text import Text
 
-    line = Text(f"a column is {span(column_s)}; × a region's fair share: ")
+    shades = Text(f"{'':6}")
     names = ["0", *(f">{edge:g}" for edge in LEVELS)]
     for level, name in enumerate(names):
-        line.append(*((" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level] or " ", "")))
-        line.append(f" {name}  ")
-    return line
+        shades.append(*((" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level], "")))
+        shades.append(f" {name}   ")
+    shades.rstrip()
+    return [Text(f"a column is {span(column_s)}; × a region's fair share of it:"), shades]
 
 
 def _times(start_s: int, length_s: int, columns: int, indent: int) -> Text:
+    """When the first column begins and the last ends, below them, or as near as there is room."""
     from rich.text import Text
 
     first, last = instant(start_s), instant(start_s + length_s)
-    gap = max(columns - len(first) - len(last), 1)
-    return Text(f"{'':{indent}} {first}{'':{gap}}{last}")
+    times = f"{first}{'':{max(columns - len(first) - len(last), 2)}}{last}"
+    return Text(f"{'':{max(indent + 1 + min(columns - len(times), 0), 0)}}{times}")
 
 
 def instant(seconds: int) -> str:
@@ -121,12 +124,14 @@ def instant(seconds: int) -> str:
 
 
 def span(seconds: int) -> str:
-    """A length of time in its largest whole unit.
+    """A length of time as a person says it: whole where it is whole, else to a tenth.
 
-    >>> span(3600), span(90), span(172800)
-    ('1 h', '90 s', '2 d')
+    >>> span(3600), span(90), span(172800), span(65536), span(327680)
+    ('1 h', '90 s', '2 d', '18.2 h', '3.8 d')
     """
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length and seconds % length == 0:
             return f"{seconds // length} {unit}"
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit}"
     return f"{seconds} s"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from rowkey.design import Design, Properties, ReadProperties
+    from rowkey.design import Design, PartProperties, Properties, ReadProperties
     from rowkey.heat import Finding, Skew
     from rowkey.regions import Sizing
     from rowkey.simulate import ReadResult, Simulation
@@ -31,15 +31,37 @@ def print_simulation(found: Simulation, console: Console) -> None:
         f"fair share in {verdict.basis} (an even design: {verdict.even:.2f}×)"
     )
     console.print(head, soft_wrap=True)
-    for cause in found.causes:
-        line = Text.assemble(("  because ", "bold"), f"{cause.message} [{cause.code}]")
-        console.print(line, soft_wrap=True)
+    for (joint, reason), cause in zip(reasons(found), found.causes, strict=True):
+        console.print(Text.assemble((f"  {joint} ", "bold"), reason), soft_wrap=True)
+        console.print(Text(f"    {cause.remedy}"), soft_wrap=True)
     console.print()
     for line in heat_map(found, console.width, colour=console.is_terminal and not console.no_color):
         console.print(line, no_wrap=True, overflow="crop")
     console.print()
     for text in _figures(found):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def reasons(found: Simulation) -> Iterator[tuple[str, str]]:
+    """The causes of a verdict as they go on after it, each with the word that joins it.
+
+    Returns:
+        `because`, or `though` where it is even all the same; and the cause with its code.
+    """
+    joint = "though" if found.verdict.word == "even" else "because"
+    for cause in found.causes:
+        yield joint, f"{_within(cause.message, found.design.fields)} [{cause.code}]"
+
+
+def _within(message: str, names: Iterable[str]) -> str:
+    """A sentence as it stands within another; what begins with a name keeps its first letter.
+
+    >>> _within("Keys rise.", ["ts"]), _within("Host a is hot.", ["Host"]), _within("NaN.", [])
+    ('keys rise.', 'Host a is hot.', 'NaN.')
+    """
+    first = message.split(" ", maxsplit=1)[0]
+    is_word = first[:1].isupper() and first[1:].islower() and first not in set(names)
+    return message[0].lower() + message[1:] if is_word else message
 
 
 def _figures(found: Simulation) -> Iterator[str]:
@@ -108,8 +130,9 @@ def _read_line(read: ReadResult) -> str:
     if read.error:
         return f"read {read.name}: {read.error}"
     each = f"{read.amplification:.1f}" if read.amplification is not None else "–"
+    ranges, regions = _counted(read.fan_out[0], "range"), _counted(read.regions[0], "region")
     text = (
-        f"read {read.name}: {read.fan_out[0]:.1f} ranges in {read.regions[0]:.1f} regions, "
+        f"read {read.name}: {ranges} in {regions}, "
         f"{each} rows read for each of {read.returned:,.0f} returned"
     )
     if read.is_full_scan:
@@ -121,18 +144,24 @@ def _read_line(read: ReadResult) -> str:
     return f"{text}; {read.assumed}" if read.assumed else text
 
 
+def _counted(mean: float, what: str) -> str:
+    """A mean with its noun.
+
+    >>> _counted(1.0, "range"), _counted(1.04, "range"), _counted(16.0, "range")
+    ('1 range', '1.0 ranges', '16 ranges')
+    """
+    if mean == 1:
+        return f"1 {what}"
+    return f"{mean:,.0f} {what}s" if mean == int(mean) else f"{mean:,.1f} {what}s"
+
+
 def check_lines(
     path: str, design: Design, found: Properties, foreseen: Iterable[Finding]
 ) -> Iterator[str]:
     """A sound design file: what follows from it."""
     yield f"{path}: {design.table}  {design.key}"
-    for part in found.parts:
-        most = "…" if part.most is None else part.most
-        size = f"{part.least}" if part.least == part.most else f"{part.least}–{most}"
-        lost = "; ".join(f"loses {what} of {name}" for name, what in part.loses.items())
-        yield f"  [{part.notation}]  {size} bytes, order {part.order}{'; ' + lost if lost else ''}"
-    most = "no limit" if found.key_most is None else f"{found.key_most:,}"
-    yield f"  a row key has {found.key_least:,} to {most} bytes"
+    yield from map(_part_line, found.parts)
+    yield f"  a row key has {_size(found.key_least, found.key_most)}"
     yield from (f"  does not decode: {why}" for why in found.ambiguous)
     if found.decodes:
         yield f"  decodes: {', '.join(found.recovered) or 'no field is whole'}"
@@ -146,14 +175,32 @@ def check_lines(
         yield f"  {found.regions} regions"
     for read in found.reads:
         yield f"  read {read.name}: {_read_words(read)}"
-    yield from (f"  foreseen: {cause.message} [{cause.code}]" for cause in foreseen)
+    for cause in foreseen:
+        yield f"  foreseen: {cause.message} [{cause.code}]"
+        yield f"    {cause.remedy}"
     yield from (f"  {remark}" for remark in found.remarks)
+
+
+def _size(least: int, most: int | None) -> str:
+    """A length in bytes, or from one to another.
+
+    >>> _size(1, 1), _size(2, 40), _size(1, None)
+    ('1 byte', '2 to 40 bytes', '1 byte or more')
+    """
+    if most is None:
+        return f"{_counted(least, 'byte')} or more"
+    return _counted(least, "byte") if least == most else f"{least:,} to {most:,} bytes"
+
+
+def _part_line(part: PartProperties) -> str:
+    lost = "".join(f"; loses {what} of {name}" for name, what in part.loses.items())
+    return f"  [{part.notation}]  {_size(part.least, part.most)}, order {part.order}{lost}"
 
 
 def _read_words(read: ReadProperties) -> str:
     if read.error:
         return read.error
-    words = [f"{read.fan_out} {'range' if read.fan_out == 1 else 'ranges'}"]
+    words = [_counted(read.fan_out, "range")]
     if read.is_full_scan:
         words.append("nothing in the key narrows it")
     if read.residual:

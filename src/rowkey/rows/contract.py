@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A field that is not in the key whole, with its words."""
-
-    field: Field
-
-    @property
-    def words(self) -> FieldWords:
-        """What was declared of it."""
-        return self.field.words
-
-
-@dataclass(frozen=True, slots=True)
 class CellShape:
     """One cell that every event writes.
 
@@ -33,8 +21,9 @@ class CellShape:
         family: its column family.
         qualifier: the constant part of its qualifier.
         fields: the fields whose values it holds.
-        value_bytes: mean bytes of its value.
+        value_bytes: mean bytes of its value, where it is written.
         optional: whether an event may lack it.
+        share: share of the events that write it, 0..1.
     """
 
     family: str
@@ -42,6 +31,20 @@ class CellShape:
     fields: tuple[str, ...]
     value_bytes: float
     optional: bool
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """How wide a field's values are.
+
+    Args:
+        mean: mean bytes of a value that is there.
+        share: share of the events that have one, 0..1.
+    """
+
+    mean: float
+    share: float = 1.0
 
 
 class Place(ABC):
@@ -57,17 +60,17 @@ class Place(ABC):
     @classmethod
     @abstractmethod
     def cells(
-        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         """The cells that these fields make together.
 
         Args:
             fields: the fields that live in a place of this kind.
             family: the family of fields that name none.
-            widths: mean bytes of each field's value.
+            widths: how wide each field's value is, and how often there is one.
         """
 
     @classmethod
-    def qualifier_bytes(cls, fields: Sequence[Field], widths: Mapping[str, float]) -> float:
+    def qualifier_bytes(cls, fields: Sequence[Field], widths: Mapping[str, Width]) -> float:
         """Mean bytes that these fields put before the qualifier of every cell."""
         return 0.0

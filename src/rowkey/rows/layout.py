@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowkey.cells import cell_bytes
+from rowkey.rows.contract import Width
 from rowkey.rows.places import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rowkey.keys import Field, FieldType, Key, Rest
-    from rowkey.rows.contract import CellShape
+    from rowkey.rows.contract import CellShape, Place
     from rowkey.schema import Facts
 
 DEFAULT_FAMILY = "d"
@@ -51,35 +52,47 @@ class Layout:
         Args:
             facts: what is known of the fields' widths.
         """
-        widths = {name: mean_bytes(f, (facts or {}).get(name)) for name, f in self.fields.items()}
+        widths = self._widths(facts or {})
         cells: list[CellShape] = []
-        for name, kind in KINDS.items():
-            placed = [self.fields[field] for field in self.stored.get(name, ())]
-            if placed:
-                cells += kind.cells(placed, self.family, widths)
+        for kind, placed in self._placed():
+            cells += kind.cells(placed, self.family, widths)
         if all(cell.optional for cell in cells):
             cells += KINDS["marker"].cells((), self.family, widths)
         return tuple(cells)
 
     def qualifier_bytes(self, facts: Mapping[str, Facts] | None = None) -> float:
         """Mean bytes that stand before the qualifier of every cell."""
-        names = self.stored.get("qualifier", ())
-        widths = {name: mean_bytes(self.fields[name], (facts or {}).get(name)) for name in names}
-        return sum(rest.width for rest in self.rests) + sum(widths.values())
+        widths = self._widths(facts or {})
+        opened = sum(rest.width for rest in self.rests)
+        return opened + sum(kind.qualifier_bytes(f, widths) for kind, f in self._placed())
+
+    def _placed(self) -> Iterator[tuple[type[Place], list[Field]]]:
+        """Each place that is used, with the fields that live there."""
+        for name, kind in KINDS.items():
+            if names := self.stored.get(name, ()):
+                yield kind, [self.fields[field] for field in names]
+
+    def _widths(self, facts: Mapping[str, Facts]) -> dict[str, Width]:
+        shares = {name: 1 - facts[name].nulls if name in facts else 1.0 for name in self.fields}
+        return {
+            name: Width(mean_bytes(declared, facts.get(name)), shares[name])
+            for name, declared in self.fields.items()
+        }
 
     def event_bytes(self, key_bytes: float, facts: Mapping[str, Facts] | None = None) -> float:
         """Bytes that one event adds to a store before encoding and compression.
 
         Args:
             key_bytes: mean bytes of the row key, which every cell repeats.
-            facts: what is known of the fields' widths.
+            facts: what is known of the fields' widths, and how often they are absent.
 
         Source: KeyValue.java; 20 bytes of overhead, the key, the family and the qualifier a cell.
         """
         before = self.qualifier_bytes(facts)
         fixed = cell_bytes(0, 0, 0, 0)
         return sum(
-            fixed + key_bytes + len(c.family.encode()) + before + len(c.qualifier) + c.value_bytes
+            (fixed + key_bytes + len(c.family.encode()) + before + len(c.qualifier) + c.value_bytes)
+            * c.share
             for c in self.cells(facts)
         )
 

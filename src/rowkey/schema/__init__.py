@@ -13,11 +13,21 @@ from rowkey.schema.declaration import (
 )
 from rowkey.schema.facts import Cluster, Facts
 from rowkey.schema.notation import parse, parse_call
-from rowkey.schema.quantities import Duration, read_duration, read_rate, read_size
+from rowkey.schema.quantities import NANOSECONDS, Duration, read_duration, read_rate, read_size
 from rowkey.schema.reads import Condition, Operand, Ordering, Parameter, parse_order, parse_where
-from rowkey.schema.terms import Call, Constant, FieldRef, Scalar, Term, fields_of, print_key
+from rowkey.schema.terms import (
+    Call,
+    Constant,
+    FieldRef,
+    Scalar,
+    Term,
+    fields_of,
+    name_mistake,
+    print_key,
+)
 
 __all__ = [
+    "NANOSECONDS",
     "Bound",
     "Bounds",
     "Burst",
@@ -46,6 +56,7 @@ __all__ = [
     "Value",
     "WriteWords",
     "fields_of",
+    "name_mistake",
     "parse",
     "parse_call",
     "parse_order",

@@ -9,18 +9,23 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from rowkey.schema.notation import MOST_CHARACTERS
 
 MOST_FIELDS = 1_000
 MOST_READS = 200
 MOST_FAMILIES = 100
-MOST_SPLITS = 100_000
 MOST_CHOICES = 65_536
+MOST_HEAVY = 10_000
+MOST_BURSTS = 100
+LONGEST_TEXT = 100_000
 
 
 class _Words(BaseModel):
     """Words of a design file: unknown ones are mistakes, and nothing is converted silently."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=LONGEST_TEXT)
 
 
 def _listed(given: Any) -> Any:
@@ -34,11 +39,18 @@ def _typed(given: Any) -> Any:
 
 
 def _kinded(given: Any) -> Any:
-    """`draw = "zipf"` is short for `draw = { kind = "zipf" }`."""
-    return {"kind": given} if isinstance(given, str) else given
+    """`draw = "zipf"` is short for `draw = { kind = "zipf" }`; None says nothing."""
+    if isinstance(given, str):
+        return {"kind": given}
+    if not isinstance(given, dict):
+        return given
+    if given.get("kind") is None:
+        raise PydanticCustomError("no_kind", "kind is missing")
+    return {word: value for word, value in given.items() if value is not None}
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Texts = Annotated[tuple[str, ...], Field(max_length=MOST_CHOICES), BeforeValidator(_listed)]
+Values = Annotated[tuple[Any, ...], Field(max_length=MOST_HEAVY), BeforeValidator(_listed)]
 Arguments = Annotated[dict[str, Any], BeforeValidator(_kinded)]
 
 
@@ -47,17 +59,13 @@ class FieldWords(_Words):
 
     type: str = Field(description="the type of its values, such as text or timestamp_ms")
     nullable: bool = Field(False, description="whether a row may lack it although it is in the key")
-    of: Annotated[Texts, Field(max_length=MOST_CHOICES)] | None = Field(
-        None, description="choice: its values, in the order of their numbers"
-    )
+    of: Texts | None = Field(None, description="choice: its values, in the order of their numbers")
     precision: int | None = Field(None, ge=1, le=38, description="decimal: digits in all")
     scale: int | None = Field(None, ge=0, le=38, description="decimal: digits after the point")
     width: int | None = Field(None, ge=1, le=32_767, description="digits, hex: characters, exactly")
     max_bytes: int | None = Field(None, ge=1, le=2**31 - 1, description="longest value in bytes")
     normalize: Literal["nfc"] | None = Field(None, description="text: Unicode form applied first")
-    heavy: Annotated[tuple[Any, ...], BeforeValidator(_listed), Field(max_length=10_000)] = Field(
-        (), description="values that bucket(…, n, m) spreads over m buckets"
-    )
+    heavy: Values = Field((), description="values that bucket(…, n, m) spreads over m buckets")
     source: str | None = Field(None, alias="from", description="its column in a sample")
     family: str | None = Field(None, description="the family its column is in")
     qualifier: str | None = Field(None, description="the qualifier of its column")
@@ -66,7 +74,9 @@ class FieldWords(_Words):
     )
     pack: str | None = Field(None, description="qualifier of the packed cell that it shares")
     distinct: int | None = Field(None, ge=1, le=10**15, description="how many values, if known")
-    mean_bytes: float | None = Field(None, ge=0, description="mean length of a value, if known")
+    mean_bytes: float | None = Field(
+        None, ge=0, le=2**31 - 1, description="mean length of a value in bytes, if known"
+    )
     draw: Arguments | None = Field(None, description="how often each value comes, for generating")
 
 
@@ -101,9 +111,9 @@ class WriteWords(_Words):
         None, alias="for", description="how long a generated workload lasts"
     )
     late: Late | None = Field(None, description="events that arrive after their time")
-    bursts: Annotated[tuple[Burst, ...], BeforeValidator(_listed), Field(max_length=100)] = Field(
-        (), description="stretches in which more events come"
-    )
+    bursts: Annotated[
+        tuple[Burst, ...], Field(max_length=MOST_BURSTS), BeforeValidator(_listed)
+    ] = Field((), description="stretches in which more events come")
 
 
 class ReadWords(_Words):
@@ -136,13 +146,11 @@ class Declaration(_Words):
     """One design file as a tree."""
 
     table: str = Field(description="the table's name, with its namespace if it has one")
-    key: str = Field(description="the row key in bracket notation")
-    splits: Annotated[
-        str | dict[str, Any] | Annotated[Texts, Field(max_length=MOST_SPLITS)] | None,
-        Field(
-            description="region boundaries: an algorithm, with arguments or not, or a list of keys"
-        ),
-    ] = None
+    key: str = Field(max_length=MOST_CHARACTERS, description="the row key in bracket notation")
+    splits: Annotated[Any, BeforeValidator(_listed)] = Field(
+        None,
+        description="region boundaries: an algorithm, with arguments or not, or a list of keys",
+    )
     fields: dict[str, Annotated[FieldWords, BeforeValidator(_typed)]] = Field(
         min_length=1, max_length=MOST_FIELDS, description="the logical record, not the key"
     )
@@ -152,7 +160,7 @@ class Declaration(_Words):
     cluster: ClusterWords = Field(default_factory=ClusterWords, description="what it runs on")
     writes: WriteWords = Field(default_factory=WriteWords, description="how rows come in")
     reads: Annotated[
-        tuple[ReadWords, ...], BeforeValidator(_listed), Field(max_length=MOST_READS)
+        tuple[ReadWords, ...], Field(max_length=MOST_READS), BeforeValidator(_listed)
     ] = Field((), description="the reads the table must serve")
     sample: SampleWords | None = Field(None, description="a recording of what comes in")
     catalog: str | None = Field(None, description="where the design is remembered")

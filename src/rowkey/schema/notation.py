@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from rowkey.errors import Refused
 from rowkey.schema.quantities import MOST_DIGITS, NANOSECONDS, Duration
+from rowkey.schema.remedies import arithmetic
 from rowkey.schema.terms import (
     Call,
     Constant,
@@ -27,6 +28,7 @@ from rowkey.schema.terms import (
     Term,
     is_name_character,
     is_plain_name,
+    name_mistake,
 )
 
 MOST_CHARACTERS = 20_000
@@ -35,18 +37,14 @@ MOST_ARGUMENTS = 64
 DEEPEST = 16
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_DIGITS = re.compile(r"[0-9]+")
 _ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})")
-_ARITHMETIC = (
-    (re.compile(r"\[\s*(\w+)\s*%\s*(\d{1,6})\s*\]"), "Write [mod({0}, {1})]."),
-    (
-        re.compile(
-            r"\[\s*(?:MAX|MAX_VALUE|MAX_LONG|Long\.MAX(?:_VALUE)?)\s*[-–−]\s*(\w+)\s*\]",
-            re.IGNORECASE,
-        ),
-        "Write [desc({0})].",
-    ),
-    (re.compile(r"\[\s*(?:hash\()?(\w+)\)?\s*%\s*(\w+)"), "Write [bucket({0}, n)]."),
-)
+_UNITS = sorted(NANOSECONDS, key=len, reverse=True)
+_SHOWN = 40
+_ARGUMENTS = "fields first, then numbers, then name="
+_WHOLE = f"whole digits, or a length of time in {', '.join(NANOSECONDS)}"
+_QUOTE = 'Quote a name that is not letters, digits and _: ["log-event"].'
+_TOKEN_END = re.compile(r"[\s\[\](),=:'\"]")
 
 
 def parse(text: str) -> tuple[Term, ...]:
@@ -63,11 +61,7 @@ def parse(text: str) -> tuple[Term, ...]:
     >>> parse("[bucket(host, 16)]['~'][ts:u32]")[2]
     FieldRef(name='ts', encoding='u32', arguments=())
     """
-    if len(text) > MOST_CHARACTERS:
-        raise Refused(
-            "", f"the key is {len(text):,} characters long", f"at most {MOST_CHARACTERS:,}"
-        )
-    return _Reader(unicodedata.normalize("NFC", text)).key()
+    return _Reader(text).key()
 
 
 def parse_call(text: str) -> Call | FieldRef:
@@ -79,14 +73,11 @@ def parse_call(text: str) -> Call | FieldRef:
     >>> print(parse_call(" per( host )"))
     per(host)
     """
-    if len(text) > MOST_CHARACTERS:
-        raise Refused(
-            "", f"the text is {len(text):,} characters long", f"at most {MOST_CHARACTERS:,}"
-        )
-    reader = _Reader(unicodedata.normalize("NFC", text))
+    reader = _Reader(text)
     term = reader.term(0)
     reader.expect_end()
-    assert not isinstance(term, Constant)
+    if isinstance(term, Constant):
+        raise Refused("", f"{term} is a constant", "a word, or a call such as per(host)")
     return term
 
 
@@ -94,18 +85,24 @@ class _Reader:
     """A cursor over the text; each method reads one rule of the grammar."""
 
     def __init__(self, text: str) -> None:
+        if len(text) > MOST_CHARACTERS:
+            raise Refused(
+                "", f"{len(text):,} characters are too long", f"at most {MOST_CHARACTERS:,}"
+            )
         self.text = text
         self.at = 0
+        self.part = 0
 
     def key(self) -> tuple[Term, ...]:
         parts: list[Term] = []
         self.skip_space()
         while self.at < len(self.text):
-            self.expect("[")
+            self.part = self.at
+            if len(parts) == MOST_PARTS:
+                self.fail("a part too many", f"at most {MOST_PARTS}")
+            self.expect("[", "a part between [ and ]")
             parts.append(self.term(0))
-            self.expect("]")
-            if len(parts) > MOST_PARTS:
-                self.fail(f"the key has more than {MOST_PARTS} parts")
+            self.expect("]", "one field, call or constant between brackets")
         if not parts:
             self.fail("the key is empty", "one part or more, such as [host][ts]")
         return tuple(parts)
@@ -113,15 +110,17 @@ class _Reader:
     def term(self, depth: int) -> Term:
         self.skip_space()
         if depth > DEEPEST:
-            self.fail(f"calls are nested deeper than {DEEPEST}")
+            self.fail("a call is nested too deep", f"at most {DEEPEST} calls in each other")
         if self.peek() == "'":
             return Constant(self.quoted_bytes())
         if self.peek() == '"':
             return self.field(self.quoted_name())
+        start = self.at
         word = self.name()
         if self.peek() == "(":
             if not _WORD.fullmatch(word):
-                self.fail(f"{word!r} is not the name of a kind", "ASCII letters, digits and _")
+                what = f"{_short(word)} is not the name of a kind"
+                self.fail(what, "ASCII letters, digits and _", at=start)
             return self.call(word, depth)
         return self.field(word)
 
@@ -135,10 +134,9 @@ class _Reader:
             arguments.append(self.scalar())
             while self.peek() == ",":
                 self.expect(",")
+                self.check_count(len(arguments))
                 arguments.append(self.scalar())
-                if len(arguments) > MOST_ARGUMENTS:
-                    self.fail(f"more than {MOST_ARGUMENTS} arguments")
-            self.expect(")")
+            self.expect(")", "a comma or )")
         return FieldRef(name, encoding, tuple(arguments))
 
     def call(self, kind: str, depth: int) -> Call:
@@ -147,13 +145,12 @@ class _Reader:
         options: dict[str, Scalar | str | Constant] = {}
         self.expect("(")
         while self.peek() != ")":
+            self.check_count(len(terms) + len(scalars) + len(options))
             self.argument(depth, terms, scalars, options)
-            if len(terms) + len(scalars) + len(options) > MOST_ARGUMENTS:
-                self.fail(f"more than {MOST_ARGUMENTS} arguments")
             if self.peek() != ")":
-                self.expect(",")
+                self.expect(",", "a comma or )")
                 if self.peek() == ")":
-                    self.fail("an argument is missing after the comma")
+                    self.fail("an argument is missing after the comma", "an argument, or no comma")
         self.expect(")")
         return Call(kind, tuple(terms), tuple(scalars), options)
 
@@ -165,20 +162,18 @@ class _Reader:
         options: dict[str, Scalar | str | Constant],
     ) -> None:
         """One argument: terms first, then scalars, then named options."""
+        start = self.at
         if (name := self.option_name()) is not None:
             if name in options:
-                self.fail(f"{name}= stands twice")
+                self.fail(f"{name}= stands twice", "each option once", at=start)
             options[name] = self.option_value()
-        elif self.peek().isdigit() or self.peek() in "+-−.":
+        elif self.begins_number():
             if options:
-                self.fail("a number stands after a named option", "terms, then numbers, then name=")
+                self.fail("a number stands after a named option", _ARGUMENTS)
             scalars.append(self.scalar())
         else:
             if scalars or options:
-                self.fail(
-                    "a field stands after a number or a named option",
-                    "terms, then numbers, then name=",
-                )
+                self.fail("a field stands after a number or a named option", _ARGUMENTS)
             terms.append(self.term(depth + 1))
 
     def option_name(self) -> str | None:
@@ -197,93 +192,121 @@ class _Reader:
     def option_value(self) -> Scalar | str | Constant:
         if self.peek() == "'":
             return Constant(self.quoted_bytes())
-        if self.peek().isdigit() or self.peek() in "+-.":
+        if self.begins_number():
             return self.scalar()
         return self.word()
+
+    def check_count(self, count: int) -> None:
+        """Fail before one argument too many."""
+        if count == MOST_ARGUMENTS:
+            self.fail("an argument too many", f"at most {MOST_ARGUMENTS}")
+
+    def begins_number(self) -> bool:
+        """Whether a number comes next, well written or not."""
+        return self.peek().isdigit() or self.peek() in "+-−."
 
     def scalar(self) -> Scalar:
         """A number of at most 18 digits, with a unit of time or without."""
         self.skip_space()
-        start = self.at
-        while self.at < len(self.text) and "0" <= self.text[self.at] <= "9":
-            self.at += 1
-        digits = self.text[start : self.at]
-        self._check_number(start, digits)
-        number = int(digits)
-        for unit in ("ns", "us", "ms", "s", "m", "h", "d"):
-            after = self.at + len(unit)
-            if self.text.startswith(unit, self.at) and not _continues_word(self.text, after):
-                self.at = after
-                return Duration(number, unit)
-        if _continues_word(self.text, self.at) or self.text[self.at : self.at + 1] == ".":
-            self.at = start
-            self.fail(
-                f"{self.lookahead()!r} is not a number",
-                f"whole digits, or a length of time in {' '.join(NANOSECONDS)}",
-            )
-        return number
+        match = _DIGITS.match(self.text, self.at)
+        digits = match[0] if match else ""
+        self.check_number(digits)
+        after = self.at + len(digits)
+        for unit in _UNITS:
+            end = after + len(unit)
+            if self.text.startswith(unit, after) and not _continues_word(self.text, end):
+                self.at = end
+                return Duration(int(digits), unit)
+        if _continues_word(self.text, after) or self.text[after : after + 1] == ".":
+            self.fail_number()
+        self.at = after
+        return int(digits)
 
-    def _check_number(self, start: int, digits: str) -> None:
+    def check_number(self, digits: str) -> None:
+        """Fail where digits are none, too many, or begin with 0."""
         if not digits:
-            sign = self.peek() in tuple("+-−")
-            what = "has a sign" if sign else "is not a number"
-            self.fail(f"{self.lookahead()!r} {what}", "whole digits without a sign")
+            self.fail_number()
         if len(digits) > MOST_DIGITS:
-            self.fail(f"a number of {len(digits)} digits", f"at most {MOST_DIGITS} digits")
+            self.fail(f"a number has {len(digits):,} digits", f"at most {MOST_DIGITS} digits")
         if len(digits) > 1 and digits[0] == "0":
-            self.at = start
-            self.fail(f"the number {digits} begins with 0", f"{int(digits)}")
+            plain = digits.lstrip("0") or "0"
+            self.fail(f"the number {digits} begins with 0", _WHOLE, f"Write {plain}.")
+
+    def fail_number(self) -> NoReturn:
+        """Fail at something that is nearly a number, with the number that may have been meant."""
+        token = self.token()
+        shown, place = self.lookahead(), f"(character {self.at + 1})"
+        sign = re.fullmatch(r"[+−-]([0-9]{1,18})", token)
+        power = re.fullmatch(r"([1-9])[eE]\+?([0-9]{1,2})", token)
+        if sign:
+            raise Refused("", f"{shown} has a sign {place}", _WHOLE, f"Write {sign[1]}.")
+        if power and int(power[2]) < MOST_DIGITS:
+            plain = power[1] + "0" * int(power[2])
+            raise Refused("", f"{shown} has an exponent {place}", _WHOLE, f"Write {plain}.")
+        if re.fullmatch(r"[0-9]*\.[0-9]*[a-z]*", token):
+            remedy = "Take a smaller unit: 90s for 1.5m." if token[-1].isalpha() else ""
+            raise Refused("", f"{shown} has a point {place}", _WHOLE, remedy)
+        raise Refused("", f"{shown} is not a number {place}", _WHOLE)
 
     def name(self) -> str:
         """An unquoted name; what cannot begin one gets an error that names the cure."""
         self.skip_space()
-        start = self.at
-        while self.at < len(self.text) and is_name_character(self.text[self.at]):
-            self.at += 1
-        name = self.text[start : self.at]
+        end = self.at
+        while _continues_word(self.text, end) or unicodedata.combining(
+            self.text[end : end + 1] or "a"
+        ):
+            end += 1
+        name = unicodedata.normalize("NFC", self.text[self.at : end])
         if not is_plain_name(name):
-            self.at = start
-            self.fail(
-                f"{self.lookahead()!r} is not a name, a call or a quoted constant",
-                "a field, a call such as bucket(host, 16), or 'bytes'",
-                'Quote a name that is not letters, digits and _: ["log-event"].',
-            )
+            self.fail_name()
+        self.at = end
         return name
+
+    def fail_name(self) -> NoReturn:
+        """Fail at something that is no term."""
+        allowed = "a field, a call such as bucket(host, 16), or 'bytes'"
+        if self.peek() in "]),\0":
+            self.fail(f"nothing stands before {self.lookahead()}", allowed)
+        what = f"{self.lookahead()} is not a name, a call or a constant"
+        self.fail(what, allowed, _QUOTE if self.token() else "")
 
     def word(self) -> str:
         self.skip_space()
         match = _WORD.match(self.text, self.at)
         if match is None:
-            self.fail(f"{self.lookahead()!r} is not a word", "ASCII letters, digits and _")
+            self.fail(f"{self.lookahead()} is not a word", "ASCII letters, digits and _")
         self.at = match.end()
         return match[0]
 
     def quoted_name(self) -> str:
         end = self.text.find('"', self.at + 1)
-        name = self.text[self.at + 1 : end]
         if end < 0:
             self.fail("a quoted name has no end", 'a closing "')
-        if not name or "\\" in name or any(unicodedata.category(c)[0] == "C" for c in name):
-            self.fail(f"{name!r} cannot be a name", "characters without \\ and controls")
+        name = unicodedata.normalize("NFC", self.text[self.at + 1 : end])
+        if mistake := name_mistake(name):
+            self.fail(mistake.what, mistake.allowed, mistake.remedy)
         self.at = end + 1
         return name
 
     def quoted_bytes(self) -> bytes:
         value = bytearray()
+        start = self.at
         self.at += 1
         while (character := self.text[self.at : self.at + 1]) != "'":
             if not character:
-                self.fail("a constant has no end", "a closing '")
+                self.fail("a constant has no end", "a closing '", at=start)
             if character == "\\":
                 value += self.escape()
             elif unicodedata.category(character)[0] == "C":
-                self.fail(f"a constant holds the control character {character!r}", "\\xHH")
+                spelled = "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "replace"))
+                what = f"a constant holds {character!r}, which does not print"
+                self.fail(what, "characters that print, or \\xHH", f"Write {spelled}.")
             else:
                 value += character.encode()
                 self.at += 1
         self.at += 1
         if not value:
-            self.fail("a constant is empty", "one byte or more")
+            self.fail("a constant is empty", "one byte or more", at=start)
         return bytes(value)
 
     def escape(self) -> bytes:
@@ -292,7 +315,8 @@ class _Reader:
             return self.text[self.at - 1].encode()
         match = _ESCAPE.match(self.text, self.at)
         if match is None:
-            self.fail(f"{self.text[self.at : self.at + 4]!r} is no escape", "\\xHH, \\' or \\\\")
+            shown = self.text[self.at : self.at + 4]
+            self.fail(f"{shown} is no escape", "\\xHH, \\' or \\\\")
         self.at = match.end()
         return bytes.fromhex(match[1])
 
@@ -304,30 +328,38 @@ class _Reader:
         while self.at < len(self.text) and self.text[self.at] in " \t\r\n":
             self.at += 1
 
-    def expect(self, character: str) -> None:
+    def expect(self, character: str, allowed: str = "") -> None:
         if self.peek() != character:
-            self.fail(f"{self.lookahead()!r} stands where {character!r} should", repr(character))
+            self.fail(f"{self.lookahead()} stands where {character} should", allowed or character)
         self.at += 1
         self.skip_space()
 
     def expect_end(self) -> None:
         if self.peek() != "\0" or self.at < len(self.text):
-            self.fail(f"{self.lookahead()!r} stands after the end", "nothing more")
+            self.fail(f"{self.lookahead()} stands after the end", "nothing more")
+
+    def token(self) -> str:
+        """What stands here up to the next bracket, comma, quote or space."""
+        end = _TOKEN_END.search(self.text, self.at)
+        return self.text[self.at : end.start() if end else len(self.text)]
 
     def lookahead(self) -> str:
-        return self.text[self.at : self.at + 24] or "the end"
+        """What stands here, quoted, or that nothing does."""
+        token = self.token() or self.text[self.at : self.at + 1]
+        return _short(token) if token else "the end"
 
-    def fail(self, what: str, allowed: str = "", remedy: str = "") -> NoReturn:
-        for pattern, cure in _ARITHMETIC:
-            if match := pattern.search(self.text[:MOST_CHARACTERS]):
-                what, allowed, remedy = (
-                    f"{match[0]!r} is arithmetic",
-                    "a call",
-                    cure.format(*match.groups()),
-                )
-                break
-        raise Refused("", f"{what} (character {self.at + 1})", allowed, remedy)
+    def fail(
+        self, what: str, allowed: str = "", remedy: str = "", *, at: int | None = None
+    ) -> NoReturn:
+        place = self.at if at is None else at
+        if known := arithmetic(self.text, self.part, place):
+            raise known
+        raise Refused("", f"{what} (character {place + 1})", allowed, remedy)
 
 
 def _continues_word(text: str, at: int) -> bool:
     return at < len(text) and is_name_character(text[at])
+
+
+def _short(token: str) -> str:
+    return repr(token) if len(token) <= _SHOWN else f"{token[:_SHOWN]!r}…"

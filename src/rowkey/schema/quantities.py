@@ -22,7 +22,7 @@ SIZES = {
 }  # fmt: skip
 MOST_DIGITS = 18
 
-_AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) *([A-Za-z]*)")
+_AMOUNT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) *([A-Za-z]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def read_duration(text: str) -> Duration:
         raise Refused(
             "",
             f"{text[:64]!r} is not a length of time",
-            "a whole number and ns, us, ms, s, m, h, d",
+            "a whole number and ns, us, ms, s, m, h or d, such as 30d",
         )
     return Duration(int(match[1]), match[2])
 
@@ -77,7 +77,7 @@ def read_rate(text: str) -> float:
     match = _AMOUNT.fullmatch(amount.strip())
     if not slash or match is None or match[2] or unit.strip() not in NANOSECONDS:
         raise Refused(
-            "", f"{text[:64]!r} is not a rate", "a number per unit of time such as 5000/s"
+            "", f"{text[:64]!r} is not a rate", "a number per unit of time, such as 5000/s"
         )
     return float(match[1]) * NANOSECONDS["s"] / NANOSECONDS[unit.strip()]
 
@@ -94,6 +94,8 @@ def read_size(text: str) -> int:
     match = _AMOUNT.fullmatch(text) if len(text) <= 64 else None
     if match is None or match[2] not in SIZES:
         raise Refused(
-            "", f"{text[:64]!r} is not a size", "a number and B, kB, MB, GB, KiB, MiB, GiB …"
+            "",
+            f"{text[:64]!r} is not a size",
+            "a number and B, kB, MB, GB, KiB, MiB or GiB, such as 16GiB",
         )
     return round(float(match[1]) * SIZES[match[2]])

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NoReturn
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, did_you_mean
+from rowkey.schema.terms import print_name
 
 MOST_CHARACTERS = 4_000
 MOST_TESTS = 64
@@ -28,13 +29,14 @@ _TOKEN = re.compile(
     r"""\s*(?:
         (?P<parameter>\?|:[A-Za-z]\w*)
       | (?P<text>'(?:[^']|'')*')
-      | (?P<number>-?\d{1,40}(?:\.\d{1,40})?)
+      | (?P<number>-?[0-9]{1,40}(?:\.[0-9]{1,40})?)
       | (?P<operator><=|>=|<|>|=|\(|\)|,)
       | (?P<quoted>"[^"\\]+")
       | (?P<word>[^\W\d]\w*)
     )""",
     re.VERBOSE,
 )
+_TESTS = "= < <= > >= in, between, starts with"
 _KEYWORDS = frozenset({"and", "in", "between", "starts", "with", "asc", "desc"})
 
 
@@ -60,7 +62,7 @@ class Condition:
     operands: tuple[Operand, ...]
 
     def __str__(self) -> str:
-        name = self.field if re.fullmatch(r"[^\W\d]\w*", self.field) else f'"{self.field}"'
+        name = _print_name(self.field)
         shown = [_print_operand(operand) for operand in self.operands]
         if self.operator == "between":
             return f"{name} between {shown[0]} and {shown[1]}"
@@ -79,7 +81,8 @@ class Ordering:
     descending: bool = False
 
     def __str__(self) -> str:
-        return f"{self.field} desc" if self.descending else self.field
+        name = _print_name(self.field)
+        return f"{name} desc" if self.descending else name
 
 
 def parse_where(text: str) -> tuple[Condition, ...]:
@@ -98,9 +101,9 @@ def parse_where(text: str) -> tuple[Condition, ...]:
     while reader.more():
         if conditions:
             reader.take("and")
+        if len(conditions) == MOST_TESTS:
+            reader.fail("a condition too many", f"at most {MOST_TESTS}")
         conditions.append(reader.condition())
-        if len(conditions) > MOST_TESTS:
-            reader.fail(f"more than {MOST_TESTS} conditions")
     return tuple(conditions)
 
 
@@ -118,11 +121,7 @@ def parse_order(text: str) -> tuple[Ordering, ...]:
     while reader.more():
         if orderings:
             reader.take(",")
-        name = reader.name()
-        descending = reader.peek() == "desc"
-        if reader.peek() in ("asc", "desc"):
-            reader.advance()
-        orderings.append(Ordering(name, descending))
+        orderings.append(Ordering(reader.name(), reader.descends()))
     return tuple(orderings)
 
 
@@ -136,6 +135,7 @@ class _Reader:
             )
         self.text = unicodedata.normalize("NFC", text)
         self.at = 0
+        self.start = 0
         self.asked = 0
         self.kind = ""
         self.token = ""
@@ -146,9 +146,12 @@ class _Reader:
         left = self.token
         match = _TOKEN.match(self.text, self.at)
         if match is None and self.text[self.at :].strip():
-            self.fail(f"{self.text[self.at :].strip()[:24]!r} is not understood")
+            rest = self.text[self.at :].lstrip()
+            self.start = len(self.text) - len(rest)
+            self.fail(*_not_understood(rest))
         self.kind = (match.lastgroup or "") if match else ""
         self.token = match[self.kind] if match else ""
+        self.start = match.start(self.kind) if match else len(self.text)
         self.at = match.end() if match else len(self.text)
         return left
 
@@ -160,15 +163,26 @@ class _Reader:
 
     def take(self, word: str) -> None:
         if self.peek() != word:
-            self.fail(f"{self.token or 'the end'!r} stands where {word!r} should")
+            remedy = "Declare a read for each side of an or." if self.peek() == "or" else ""
+            self.fail(f"{self.shown()} stands where {word} should", word, remedy)
         self.advance()
 
     def name(self) -> str:
         if self.kind == "quoted":
             return self.advance()[1:-1]
         if self.kind != "word" or self.peek() in _KEYWORDS:
-            self.fail(f"{self.token or 'the end'!r} is not the name of a field")
+            self.fail(f"{self.shown()} is not the name of a field", "a field")
         return self.advance()
+
+    def descends(self) -> bool:
+        """Whether `desc` comes next; `asc` and nothing say no."""
+        word = self.peek()
+        if self.kind == "word" and word not in ("asc", "desc"):
+            remedy = did_you_mean(word, ("asc", "desc"))
+            self.fail(f"{self.shown()} is not a direction", "asc or desc, or a comma", remedy)
+        if self.kind == "word":
+            self.advance()
+        return word == "desc"
 
     def condition(self) -> Condition:
         field = self.name()
@@ -188,9 +202,8 @@ class _Reader:
             self.advance()
             self.take("with")
             return Condition(field, "starts", (self.operand(),))
-        return self.fail(
-            f"{self.token or 'the end'!r} is not a test", "= < <= > >= in, between, starts with"
-        )
+        remedy = f"Write {field} starts with 'x'." if operator == "like" else ""
+        return self.fail(f"{self.shown()} is not a test", _TESTS, remedy)
 
     def operands(self) -> tuple[Operand, ...]:
         if self.peek() != "(":
@@ -206,7 +219,8 @@ class _Reader:
     def operand(self) -> Operand:
         kind, token = self.kind, self.token
         if kind not in ("parameter", "text", "number"):
-            self.fail(f"{token or 'the end'!r} is not a value", "?, :name, 'text' or a number")
+            remedy = f"Write '{token}' between quotes." if kind == "word" else ""
+            self.fail(f"{self.shown()} is not a value", "?, :name, 'text' or a number", remedy)
         self.advance()
         if kind == "text":
             return token[1:-1].replace("''", "'")
@@ -217,9 +231,30 @@ class _Reader:
         self.asked += 1
         return Parameter(self.asked - 1)
 
-    def fail(self, what: str, allowed: str = "") -> NoReturn:
-        raise Refused("", what, allowed)
+    def shown(self) -> str:
+        """What stands here, quoted, or that nothing does."""
+        return repr(self.token[:24]) if self.kind else "the end"
+
+    def fail(self, what: str, allowed: str, remedy: str = "") -> NoReturn:
+        raise Refused("", f"{what} (character {self.start + 1})", allowed, remedy)
+
+
+def _not_understood(rest: str) -> tuple[str, str, str]:
+    """What is wrong with a text that begins with no token."""
+    if rest[0] == "'":
+        return "a text has no end", "a closing '", "Write ' inside a text as ''."
+    if rest[0] == '"':
+        return "a quoted name has no end", 'a closing "', ""
+    remedy = "Ask for the others and leave it out." if rest[:2] in ("!=", "<>") else ""
+    return f"{rest[:24]!r} is not understood", _TESTS, remedy
+
+
+def _print_name(field: str) -> str:
+    """A field's name, between quotes where it would read as something else."""
+    return f'"{field}"' if field.lower() in _KEYWORDS else print_name(field)
 
 
 def _print_operand(operand: Operand) -> str:
+    if isinstance(operand, Decimal):
+        return f"{operand:f}"
     return "'" + operand.replace("'", "''") + "'" if isinstance(operand, str) else str(operand)

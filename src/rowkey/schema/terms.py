@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rowkey.errors import Mistake
 from rowkey.schema.quantities import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+LONGEST_NAME = 200
+"""Characters of a field's name: ours, for messages and columns that people read."""
 
 Scalar = int | Duration
 """What stands as a number in a key: a count, or a length of time."""
@@ -41,7 +46,7 @@ class FieldRef:
     arguments: tuple[Scalar, ...] = ()
 
     def __str__(self) -> str:
-        text = self.name if is_plain_name(self.name) else f'"{self.name}"'
+        text = print_name(self.name)
         if self.encoding:
             text += f":{self.encoding}"
         if self.arguments:
@@ -63,7 +68,7 @@ class Call:
     options: dict[str, Scalar | str | Constant] = field(default_factory=dict)
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.terms, self.scalars, tuple(self.options.items())))
+        return hash((self.kind, self.terms, self.scalars, frozenset(self.options.items())))
 
     def __str__(self) -> str:
         named = (f"{name}={value}" for name, value in self.options.items())
@@ -87,6 +92,37 @@ def is_name_character(character: str) -> bool:
     return character == "_" or character.isalpha() or character.isdecimal()
 
 
+def print_name(name: str) -> str:
+    """A field's name as it stands in a key, between quotes where it needs them."""
+    return name if is_plain_name(name) else f'"{name}"'
+
+
+def name_mistake(name: str) -> Mistake | None:
+    r"""What is wrong with the name of a field, if anything is.
+
+    Args:
+        name: the name, without the quotes it may need in a key.
+
+    >>> name_mistake("log-event") is None
+    True
+    >>> print(name_mistake("a\\b"))
+    'a\\b' cannot be named in a key; expected characters that print, without \ and ".
+    """
+    allowed = 'characters that print, without \\ and "'
+    if not name:
+        return Mistake("", "a field's name is empty", "one character or more")
+    if len(name) > LONGEST_NAME:
+        what = f"{name[:20]!r}… has {len(name):,} characters"
+        return Mistake("", what, f"at most {LONGEST_NAME}")
+    if any(c in '\\"' or unicodedata.category(c)[0] == "C" for c in name):
+        return Mistake("", f"{name!r} cannot be named in a key", allowed)
+    composed = unicodedata.normalize("NFC", name)
+    if composed != name:
+        what = f"{name!r} is not in Unicode's composed form, in which keys are read"
+        return Mistake("", what, "NFC", f"Write {composed}.")
+    return None
+
+
 def print_key(terms: tuple[Term, ...]) -> str:
     """The key in bracket notation; `notation.parse` gives the same terms back.
 
@@ -107,8 +143,11 @@ def fields_of(term: Term) -> Iterator[FieldRef]:
 
 def _quoted(value: bytes) -> str:
     """Bytes as the characters between the quotes: text where it is text, `\\xHH` elsewhere."""
-    text = value.decode("utf-8", "backslashreplace") if b"\\" not in value else None
-    if text is not None and text.isprintable() and "'" not in text and "\\" not in text:
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if text.isprintable() and text and "'" not in text and "\\" not in text:
         return text
     return "".join(_quoted_byte(byte) for byte in value)
 

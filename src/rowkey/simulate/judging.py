@@ -91,6 +91,7 @@ def _concluded(
         rows,
         keys,
         _regions_of(boundaries, keys),
+        replay.equal.windows_of(replay.reservoir.numbers()),
     )
     per_window = replay.operations / replay.equal.windows
     key_bytes = sum(map(len, keys)) / max(len(keys), 1)
@@ -116,13 +117,13 @@ def _concluded(
         key_bytes=key_bytes,
         event_bytes=design.layout.event_bytes(key_bytes, source.facts),
         heat=(first, replay.matrix.width_s, heat) if replay.is_timed else None,
-        reads=_reads(design, boundaries, rows, keys, replay.reservoir.scale),
+        reads=_reads(design, boundaries, rows, keys, replay.rows.count),
         causes=_causes(evidence),
         growth=_growth(design, source, keys, boundaries, key_bytes),
         scaled=at_declared_rate(design, source, boundaries, rows, seed),
         facts=source.facts,
         verdict=judge(skews, server_shares, design.cluster.servers, per_window),
-        late=sum(window.late for window in replay.windows),
+        late=max(window.late for window in replay.windows),
         seed=seed,
     )
 
@@ -141,14 +142,14 @@ def _causes(evidence: Evidence) -> list[Finding]:
 
 
 def _reads(
-    design: Design, boundaries: Boundaries, rows: Any, keys: Sequence[bytes], scale: float
+    design: Design, boundaries: Boundaries, rows: Any, keys: Sequence[bytes], total: int
 ) -> list[ReadResult]:
     if not design.reads or not keys:
         return []
-    step = max(len(keys) // ASKED_ROWS, 1)
+    step = -(-len(keys) // ASKED_ROWS)
     some = rows.take(list(range(0, len(keys), step)))
     values = _normal_rows(design, some)
-    asked = Asked(design, boundaries, values, keys[::step], scale * step)
+    asked = Asked(design, boundaries, values, keys[::step], total)
     return [asked.ask(read) for read in design.reads]
 
 

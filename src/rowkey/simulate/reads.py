@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rowkey.design import Design
+    from rowkey.keys import FieldType
     from rowkey.regions import Boundaries
 
 TRIALS = 100
@@ -62,9 +63,9 @@ class Asked:
     Args:
         design: the design.
         boundaries: where its regions begin.
-        rows: the sampled rows as mappings of normal values.
-        keys: the row key of each.
-        scale: how many rows each sampled one stands for.
+        rows: the sampled rows as mappings of normal values, in the order of their arrival.
+        keys: the row key of each; of rows with one key the last stands.
+        total: how many rows the table holds.
     """
 
     def __init__(
@@ -73,50 +74,53 @@ class Asked:
         boundaries: Boundaries,
         rows: Sequence[Mapping[str, Any]],
         keys: Sequence[bytes],
-        scale: float,
+        total: int,
     ) -> None:
-        order = sorted(range(len(keys)), key=keys.__getitem__)
+        standing = dict(zip(keys, rows, strict=True))
         self.design = design
         self.boundaries = boundaries
         self.rows = rows
-        self.keys = [keys[index] for index in order]
-        self.ordered = [rows[index] for index in order]
-        self.scale = scale
+        self.keys = sorted(standing)
+        self.ordered = [standing[key] for key in self.keys]
+        self.scale = total / max(len(self.keys), 1)
+        self._spans: dict[str, int] = {}
 
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
-        trials = (
-            [self.rows[len(self.rows) * n // TRIALS] for n in range(TRIALS)] if self.rows else []
-        )
         assumed, totals = "", []
         try:
-            for row in trials:
+            for row in self._trials(read):
                 values, assumed = self._values(read, row)
                 totals.append(self._one(read, values))
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
 
+    def _trials(self, read: Read) -> list[Mapping[str, Any]]:
+        """Rows to take values from, spread over the sample; each has all that ranges begin at."""
+        ranged = [test.field for test in read.conditions if test.operator not in ("=", "in")]
+        able = [row for row in self.rows if all(row.get(name) is not None for name in ranged)]
+        if not able:
+            raise ReadError(f"read {read.name}", "there are no rows to ask for")
+        return [able[len(able) * n // TRIALS] for n in range(TRIALS)]
+
     def _values(self, read: Read, row: Mapping[str, Any]) -> tuple[dict[int | str, Any], str]:
-        """Values for the parameters, from a row: a range begins at its time."""
+        """Values for the parameters, from a row: a range begins at its value."""
         values: dict[int | str, Any] = {}
-        assumed = ""
+        said = ""
         for condition in read.conditions:
-            field = read.fields[condition.field]
-            parameters = [o.name for o in condition.operands if isinstance(o, Parameter)]
-            value = row.get(field.name)
-            if not parameters:
-                continue
-            if condition.operator in ("<", "<=") or condition.operator == "between":
-                later, assumed = self._later(read, field.name, value)
-                values[parameters[-1]] = later
-            if condition.operator == "between" and len(parameters) > 1:
-                values[parameters[0]] = value
-            elif condition.operator == "starts":
-                values[parameters[0]] = value[:2] if value else value
-            elif condition.operator not in ("<", "<=", "between"):
-                values.update(dict.fromkeys(parameters, value))
-        return values, assumed
+            for place, operand in enumerate(condition.operands):
+                if not isinstance(operand, Parameter):
+                    continue
+                value: Any = row.get(condition.field)
+                if condition.operator == "starts":
+                    value = value[:2]
+                elif condition.operator in ("<", "<=") or (
+                    condition.operator == "between" and place == 1
+                ):
+                    value, said = self._later(read, condition.field, value)
+                values[operand.name] = value
+        return values, said
 
     def _later(self, read: Read, name: str, value: Any) -> tuple[Any, str]:
         """The other end of a range that begins at a value."""
@@ -125,9 +129,12 @@ class Asked:
             return value, f"the range over {name} holds one value"
         held = kind.hold(value)
         if read.span is not None and kind.tick is not None:
-            return kind.release(held + max(read.span.nanoseconds // kind.tick, 1)), ""
-        numbers = [kind.hold(row[name]) for row in self.rows if row[name] is not None]
-        length = max(int((max(numbers) - min(numbers)) * DEFAULT_SHARE), 1)
+            length = max(read.span.nanoseconds // kind.tick, 1)
+            return kind.release(min(held + length, kind.numbers[1])), ""
+        if name not in self._spans:
+            numbers = [kind.hold(row[name]) for row in self.rows if row[name] is not None]
+            self._spans[name] = max(numbers) - min(numbers)
+        length = max(int(self._spans[name] * DEFAULT_SHARE), 1)
         said = (
             f"a range over {name} covers {DEFAULT_SHARE:.0%} of its span; span = … says otherwise"
         )
@@ -145,7 +152,7 @@ class Asked:
             tests = {name: _held(bounds[name], kinds[name]) for name in plan.residual}
             matching = sum(
                 all(
-                    row[name] is not None and satisfies(kinds[name].hold(row[name]), bound)
+                    satisfies(_of_kind(kinds[name], row[name]), bound)
                     for name, bound in tests.items()
                 )
                 for start, stop in found
@@ -181,22 +188,22 @@ class Asked:
         return bisect_left(self.keys, stop) if stop else len(self.keys)
 
 
-def _held(bound: Any, kind: Any) -> Any:
+def _of_kind(kind: FieldType, value: Any) -> Any:
+    """A value as its type compares it; None stays None."""
+    return None if value is None else kind.hold(value)
+
+
+def _held(bound: Any, kind: FieldType) -> Any:
     """A bound over held values, which compare as the type orders them."""
     from rowkey.schema import Equal, OneOf, StartsWith
 
     match bound:
         case Equal(value):
-            return Equal(None if value is None else kind.hold(value))
+            return Equal(_of_kind(kind, value))
         case OneOf(values):
-            return OneOf(tuple(kind.hold(value) for value in values if value is not None))
+            return OneOf(tuple(_of_kind(kind, value) for value in values))
         case Range(low, high, with_low, with_high):
-            return Range(
-                None if low is None else kind.hold(low),
-                None if high is None else kind.hold(high),
-                with_low,
-                with_high,
-            )
+            return Range(_of_kind(kind, low), _of_kind(kind, high), with_low, with_high)
     assert isinstance(bound, StartsWith)
     return bound
 
@@ -204,8 +211,6 @@ def _held(bound: Any, kind: Any) -> Any:
 def _summed(
     read: Read, totals: Sequence[tuple[Plan, int, float, float]], assumed: str
 ) -> ReadResult:
-    if not totals:
-        return ReadResult(read.name, error="there are no rows to ask for")
     count = len(totals)
     plans = [plan for plan, *_ in totals]
     fans = [plan.fan_out for plan in plans]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.heat import WIDTHS_S, EqualCounts, Matrix, Placements, WindowCounts
-from rowkey.keys import Columns, Fixed, combined, fingerprints, parts_up_to
+from rowkey.keys import Columns, Fixed, Source, combined, fingerprints, imprints, parts_up_to
 from rowkey.regions import Boundaries, locate, locate_fixed
 from rowkey.workload import Distinct, Events, Reservoir
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy as np
 
     from rowkey.design import Design
-    from rowkey.keys import Part
+    from rowkey.keys import Part, Pieces
 
 BLOCK = 1 << 15
 """Events placed at a time: their bytes stay in cache from one step to the next."""
@@ -44,12 +46,13 @@ class Replay:
         self.equal = EqualCounts(expected, regions)
         self.writes = np.zeros(regions, np.int64)
         self.reservoir = Reservoir(seed=seed)
-        self.rows = Distinct()
+        self.rows = Distinct(expected=expected)
         self.key_bytes = 0
         self.operations = 0
         self._lead = parts_up_to(design.key, boundaries.depth)
         self._telling = _telling_parts(design)
         self._is_timed = False
+        self._columns: Columns | None = None
 
     @property
     def is_timed(self) -> bool:
@@ -59,7 +62,8 @@ class Replay:
     def add(self, events: Events) -> None:
         """Place the next events."""
         self.reservoir.offer(events.rows)
-        columns = self.design.key.columns(events.rows)
+        columns = self.design.key.columns(events.rows, before=self._columns)
+        self._columns = columns
         for start in range(0, len(events), BLOCK):
             stop = min(start + BLOCK, len(events))
             clock = None if events.clock_ms is None else events.clock_ms[start:stop]
@@ -77,9 +81,9 @@ class Replay:
         if clock_ms is not None:
             self._is_timed = True
             windows, counts = _by_window(clock_ms, regions, len(self.writes), found)
-            for width in self.windows:
-                width.add(windows, counts)
             self.matrix.add(windows, counts)
+            for width in self.windows:
+                windows, counts = width.add(windows, counts)
 
     def _regions(self, columns: Columns) -> np.ndarray[Any, Any]:
         """The region of each row, from no more of its key than the boundaries look at."""
@@ -87,6 +91,16 @@ class Replay:
 
         if len(self.boundaries) == 1:
             return np.zeros(len(columns), np.int32)
+        field = _only_field(self._lead)
+        if field is not None and columns.is_coded(field):
+            places = columns.per_value(field, (self, "regions"), self._located)
+            located: np.ndarray[Any, Any] = places.take(columns.columns[field].codes)
+            return located
+        return self._located(columns)
+
+    def _located(self, columns: Columns) -> np.ndarray[Any, Any]:
+        import numpy as np
+
         lead = self.design.key.pieces(columns, self._lead)
         if isinstance(lead, Fixed):
             return locate_fixed(self.boundaries, lead.matrix())
@@ -95,20 +109,38 @@ class Replay:
         return locate(self.boundaries, spans.data, offsets)
 
     def _fingerprints(self, columns: Columns) -> np.ndarray[Any, Any]:
-        """Numbers that are equal for equal rows: from the parts that no others decide."""
-        prints = [_part_prints(part, columns) for part in self._telling]
-        total = prints[0]
-        for more in prints[1:]:
-            total = combined(total, more)
+        """Numbers that are equal for equal rows: from the parts that no others decide.
+
+        Parts that run into each other are looked at together, for their bytes may be equal where
+        none of theirs are.
+        """
+        if not self.design.key.is_decodable:
+            return fingerprints(self.design.key.pieces(columns, self._telling))
+        first, *others = self._telling
+        total = _of_part(fingerprints, first, columns)
+        for part in others:
+            total = combined(total, _of_part(imprints, part, columns))
         return total
 
 
-def _part_prints(part: Part, columns: Columns) -> np.ndarray[Any, Any]:
-    """Fingerprints of a part, computed once per different value where one field decides it."""
-    codes = columns.columns[part.fields[0]].codes if part.is_of_one_field else None
-    if codes is not None:
-        return fingerprints(columns.distinct_pieces(part)).take(codes)
-    return fingerprints(part.pieces(columns))
+def _of_part(
+    prints: Callable[[Pieces], np.ndarray[Any, Any]], part: Part, columns: Columns
+) -> np.ndarray[Any, Any]:
+    """Prints of a part, computed once per different value where one field decides it."""
+    field = _only_field((part,))
+    codes = columns.columns[field].codes if field is not None else None
+    if field is None or codes is None:
+        return prints(part.pieces(columns))
+    key = (prints, id(part))
+    table = columns.per_value(field, key, lambda distinct: prints(part.batch(distinct)))
+    found: np.ndarray[Any, Any] = table.take(codes)
+    return found
+
+
+def _only_field(parts: Sequence[Part]) -> str | None:
+    """The field that alone decides the bytes of parts, if there is one and it is never null."""
+    names = {part.fields[0] if part.is_of_one_field else None for part in parts}
+    return names.pop() if len(names) == 1 else None
 
 
 def _telling_parts(design: Design) -> tuple[Part, ...]:
@@ -117,6 +149,8 @@ def _telling_parts(design: Design) -> tuple[Part, ...]:
     Random salts are left out: writing a row twice is writing it twice, whatever the salt.
     """
     parts = [part for part in design.key.parts if part.fields]
+    if not design.key.is_decodable:
+        return tuple(part for part in design.key.parts if part.source is not Source.CHANCE)
     whole = {name for part in parts for name in part.fields if part.residue(name).nothing}
     telling = [
         part
@@ -155,7 +189,11 @@ def _by_window(
         counts = np.bincount(cells, minlength=span * count).reshape(span, count)
         present = np.flatnonzero(counts.any(axis=1))
         return present + first, counts[present]
-    windows, numbers = np.unique(seconds, return_inverse=True)
+    if (seconds[1:] >= seconds[:-1]).all():
+        starts = np.diff(seconds, prepend=first - 1) != 0
+        windows, numbers = seconds[starts], np.cumsum(starts) - 1
+    else:
+        windows, numbers = np.unique(seconds, return_inverse=True)
     cells = numbers * count + regions
     return windows, np.bincount(cells, minlength=len(windows) * count).reshape(-1, count)
 

@@ -78,7 +78,7 @@ class Simulation:
         scaled: the design at its declared rate; None without a sample or a rate.
         facts: what is known of the fields.
         verdict: what it comes to.
-        late: operations that came after their window had been closed.
+        late: operations that came after a window of theirs had been closed, at any width.
         seed: where randomness began.
     """
 

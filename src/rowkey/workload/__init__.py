@@ -6,8 +6,9 @@ from rowkey.workload.draws import KINDS as DRAWS
 from rowkey.workload.formats import KINDS as FORMATS
 from rowkey.workload.generate import Workload
 from rowkey.workload.profile import Profile
+from rowkey.workload.records import LeftOut
 from rowkey.workload.reservoir import Reservoir
-from rowkey.workload.sample import Events, LeftOut, Sample, open_sample
+from rowkey.workload.sample import Events, Sample, clock_ms, open_sample
 from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "Workload",
     "Writes",
     "bind_writes",
+    "clock_ms",
     "open_sample",
 ]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from rowkey.workload.records import LeftOut
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -77,15 +79,32 @@ class Format(ABC):
         self.chosen = read_options(type(self), given)
 
     @abstractmethod
-    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
         """The file's rows in order, a bounded number at a time.
 
         Args:
             path: the file.
             columns: the columns wanted, in any order; None for all.
+            left_out: where lines that are no rows are noted.
 
         Raises:
             SampleError: the file cannot be read, or has no such column.
+        """
+
+    def check_named(self, path: Path, columns: Sequence[str]) -> None:  # noqa: B027 - a default
+        """Raise if a file whose rows name their values has none of some names.
+
+        Asked when no row had a value for columns that must have one; a format that finds its
+        columns before the first row has refused them there.
+
+        Args:
+            path: the file.
+            columns: the columns without any value.
+
+        Raises:
+            SampleError: the rows have other names.
         """
 
 
@@ -94,6 +113,8 @@ class Draw(ABC):
 
     name: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
+    ascends: ClassVar[bool] = False
+    """Whether each event has a value no smaller than the one before, but for starting anew."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.chosen = read_options(type(self), given)

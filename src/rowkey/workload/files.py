@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
 import zipfile
 import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from rowkey.errors import SampleError
+from rowkey.errors import SampleError, did_you_mean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 COMPRESSED = (".gz", ".zip")
+_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
+"""What a stream raises whose compression is broken, or of a method that Python does not know."""
+NAMES_SHOWN = 20
+NAME_SHOWN = 40
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line that is read; a longer one is no record of anything."""
 
@@ -29,10 +35,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         SampleError: there is no such file, it cannot be read, or its compression is broken.
     """
     try:
-        if path.suffix == ".gz":
+        if path.suffix.lower() == ".gz":
             with gzip.open(path, "rb") as stream:
                 yield stream  # type: ignore[misc]
-        elif path.suffix == ".zip":
+        elif path.suffix.lower() == ".zip":
             with (
                 zipfile.ZipFile(path) as archive,
                 archive.open(_only_member(archive, path)) as inner,
@@ -43,15 +49,17 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 yield plain
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as problem:
+    except _BROKEN as problem:
         raise SampleError(str(path), f"cannot be read: {problem}") from None
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> str:
-    names = [name for name in archive.namelist() if not name.endswith("/")]
-    if len(names) != 1:
-        raise SampleError(str(path), f"holds {len(names)} files", "one file")
-    return names[0]
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if len(members) != 1:
+        raise SampleError(str(path), f"holds {len(members)} files", "one file")
+    if members[0].flag_bits & 1:
+        raise SampleError(str(path), "is encrypted", "a file that can be read")
+    return members[0].filename
 
 
 def lines_of(path: Path) -> Iterator[str]:
@@ -72,6 +80,36 @@ def lines_of(path: Path) -> Iterator[str]:
             yield text.removeprefix("\ufeff") if number == 1 else text
 
 
+class VisibleText(io.RawIOBase):
+    r"""A stream whose bytes are UTF-8 throughout: others are written as `\xNN`.
+
+    Args:
+        stream: any bytes.
+
+    >>> VisibleText(io.BytesIO(b"caf\xe9,1")).read(20)
+    b'caf\\xe9,1'
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, fewer only at the end; all that are left if it is negative."""
+        while not self._ended and (size < 0 or len(self._ready) < size):
+            block = self._stream.read(size)
+            self._ended = size < 0 or not block
+            self._ready += self._decoder.decode(block, final=self._ended).encode()
+        end = len(self._ready) if size < 0 else size
+        taken, self._ready = self._ready[:end], self._ready[end:]
+        return taken
+
+
 def kind_suffix(path: Path) -> str:
     """The ending of a file's name that tells its format: `.csv` of `flights.csv.gz`."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -83,15 +121,27 @@ def wanted(available: Sequence[str], columns: Sequence[str] | None, path: Path) 
     """The columns to read, in the order asked for.
 
     Raises:
-        SampleError: one is not there.
+        SampleError: one is not there, or twice.
     """
     if columns is None:
         return list(available)
-    from rowkey.errors import did_you_mean
-
     for name in columns:
+        if available.count(name) > 1:
+            raise SampleError(
+                str(path), f"has {available.count(name)} columns {name!r}", "a name for each"
+            )
         if name not in available:
-            shown = ", ".join(available[:20])
-            remedy = did_you_mean(name, available) or f'Name its column: from = "{available[0]}".'
-            raise SampleError(str(path), f"has no column {name!r}", shown, remedy)
+            near = did_you_mean(name, available)
+            remedy = near or 'Name the column that holds it: from = "…".'
+            raise SampleError(str(path), f"has no column {name!r}", _shown(available), remedy)
     return list(columns)
+
+
+def _shown(names: Sequence[str]) -> str:
+    """A list of names, each on one line and none of them long."""
+    listed = [
+        printable(name if len(name) <= NAME_SHOWN else f"{name[:NAME_SHOWN]}…")
+        for name in names[:NAMES_SHOWN]
+    ]
+    more = len(names) - len(listed)
+    return ", ".join(listed) + (f" and {more:,} more names" if more else "")

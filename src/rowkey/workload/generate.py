@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
+from rowkey.workload.contract import scattered
 from rowkey.workload.draws import KINDS as DRAWS
 from rowkey.workload.sample import Events
 from rowkey.workload.writes import DEFAULT_RATE, MOST_EVENTS, Writes
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.keys import Field
+    from rowkey.keys import Field, Key
     from rowkey.workload.contract import Draw
 
 BLOCK = 1 << 17
 """Events made at a time: few enough for the cache, enough that Python's share is small."""
 START_MS = 1_704_067_200_000
 """2024-01-01T00:00:00Z: generated events begin on a full day."""
+MOST_SORTED = 1 << 22
+"""Events that are sorted by their row keys at once: about 400 MB."""
 MOST_LISTED = 1 << 17
 """Values of a field that are made once and coded; above it each event makes its own."""
 GUESSED_DISTINCT = 1_000
@@ -39,12 +42,14 @@ class Workload:
         writes: how rows come in.
         fields: the fields an event has, by name.
         seed: where randomness begins: the same seed gives the same events.
+        key: the row key, whose order an arrival of `bulk_sorted` follows.
         assumed: what was not declared and had to be assumed, as sentences.
     """
 
     writes: Writes
     fields: Mapping[str, Field]
     seed: int = 0
+    key: Key | None = None
     assumed: list[str] = field(default_factory=list)
     rate: float = field(init=False)
 
@@ -81,14 +86,40 @@ class Workload:
         """The events in the order of their arrival, a bounded number at a time.
 
         Raises:
-            Refused: there would be more than 10^12.
+            Refused: there would be more than 10^12, or more than 4,194,304 to be sorted.
 
-        Cost: 15 to 40 ns an event, and memory that does not grow with their number.
+        Cost: 15 to 40 ns an event, and memory that does not grow with their number; for an arrival
+        of `bulk_sorted` all are held at once, about 100 bytes each.
         """
+        most = MOST_SORTED if self.writes.arrival == "bulk_sorted" else MOST_EVENTS
+        if self.count > most:
+            remedy = "Declare a smaller rate, or a shorter for."
+            raise Refused("writes", f"{self.count:,} events", f"at most {most:,}", remedy)
+        yield from self._sorted() if self.writes.arrival == "bulk_sorted" else self._unsorted()
+
+    def _sorted(self) -> Iterator[Events]:
+        """The events in the order of their row keys; the clock of their arrival goes on evenly.
+
+        A random salt is drawn when a row is written, so no import is in its order.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        made = [some.rows for some in self._unsorted()]
+        table = pa.Table.from_batches(made).unify_dictionaries().combine_chunks()
+        if self.key is not None:
+            keys = [_keys(self.key, rows) for rows in made]
+            table = table.take(pc.sort_indices(pa.chunked_array(keys)))
+        clock = _Clock(self.writes, self.rate)
+        first = 0
+        for rows in table.to_batches(max_chunksize=BLOCK):
+            yield Events(rows, clock.instants(first, rows.num_rows))
+            first += rows.num_rows
+
+    def _unsorted(self) -> Iterator[Events]:
+        """The events as the clock brings them."""
         import numpy as np
 
-        if self.count > MOST_EVENTS:
-            raise Refused("writes", f"{self.count:,} events", f"at most {MOST_EVENTS:,}")
         chance = np.random.default_rng(self.seed)
         columns = [_Column(self, f) for f in self.fields.values() if f is not self.writes.time]
         clock = _Clock(self.writes, self.rate)
@@ -135,6 +166,13 @@ class Workload:
         return time.type.from_numbers(happened // coarse * fine)
 
 
+def _keys(key: Key, rows: pa.RecordBatch) -> pa.Array:
+    """The row keys of some rows, as if chance gave all of them one salt."""
+    import numpy as np
+
+    return key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+
+
 class _Column:
     """The values of one field, event by event."""
 
@@ -142,7 +180,7 @@ class _Column:
         self.field = declared
         self.distinct = workload.distinct(declared)
         self.draw = self._chosen(workload)
-        self.is_entity = workload.writes.entity == declared.name
+        self.is_periodic = workload.writes.entity == declared.name
         self.listed = self._listed() if self.distinct <= MOST_LISTED else None
 
     def _chosen(self, workload: Workload) -> Draw:
@@ -156,13 +194,17 @@ class _Column:
         return DRAWS["sequential" if writes.arrival == "sequential" else "uniform"]({})
 
     def _listed(self) -> pa.Array:
-        return self._made(range(self.distinct))
+        import numpy as np
+
+        return self._made(np.arange(self.distinct))
 
     def _made(self, indexes: Any) -> pa.Array:
         import pyarrow as pa
 
         domain, kind = self.field.type.domain, self.field.type.arrow()
-        values = [domain.nth(int(index)) for index in indexes]
+        values = domain.some(indexes)
+        if isinstance(values, pa.Array):
+            return values.cast(kind)
         if pa.types.is_timestamp(kind):
             return pa.array(values, pa.int64()).cast(kind)
         return pa.array(values, kind)
@@ -173,6 +215,8 @@ class _Column:
         import pyarrow as pa
 
         drawn = self.draw.draw(chance, first, count, self.distinct)
+        if self.is_periodic:
+            drawn = scattered(drawn, self.distinct)
         if self.listed is not None:
             codes = pa.array(drawn.astype(np.int32, copy=False))
             return pa.DictionaryArray.from_arrays(codes, self.listed)

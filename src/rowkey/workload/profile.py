@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ MOST_FIELDS_COMPARED = 12
 class Profile:
     """Looks at events and tells the facts of their fields.
 
-    Counts are exact up to 262,144 different values a field; heavy values and dependencies are
+    Counts are exact up to 524,288 different values a field; heavy values and dependencies are
     judged from a uniform sample of 131,072 events, which is all of them where there are fewer.
 
     Args:
@@ -139,6 +140,8 @@ class _Numbers:
         if not len(held):
             return
         before = self.high if self.high is not None else int(held[0])
+        if before > np.iinfo(held.dtype).max:  # unsigned numbers that happen to be small come signed
+            held = held.astype(np.uint64)
         highest = np.maximum.accumulate(np.maximum(held, held.dtype.type(before)))
         earlier = np.concatenate([[held.dtype.type(before)], highest[:-1]])
         self.rises += int((held >= earlier).sum())
@@ -147,8 +150,7 @@ class _Numbers:
         self.low = min(int(held.min()), self.low if self.low is not None else int(held[0]))
         self.high = int(highest[-1])
         if self.divisor != 1:
-            away = np.abs(held.astype(np.int64) - np.int64(self.first))
-            self.divisor = int(np.gcd.reduce(away, initial=self.divisor))
+            self.divisor = _common_divisor(held, self.first, self.divisor)
 
     @property
     def rising(self) -> float | None:
@@ -159,6 +161,17 @@ class _Numbers:
     def step(self) -> int | None:
         """The greatest common divisor of all differences; None if there is no difference."""
         return self.divisor or None
+
+
+def _common_divisor(held: np.ndarray[Any, Any], first: int, known: int) -> int:
+    """The greatest common divisor of a known one and all distances from the first number."""
+    import numpy as np
+
+    low, high = int(held.min()), int(held.max())
+    if max(high, high - first, first - low) >= 1 << 62:
+        return math.gcd(known, *(number - first for number in held.tolist()))
+    away = np.abs(held.astype(np.int64) - first)
+    return int(np.gcd.reduce(away, initial=known))
 
 
 def _listed(field: Field, kept: pa.Array) -> list[Any]:

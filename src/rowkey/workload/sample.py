@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, SampleError, did_you_mean
+from rowkey.workload.digits import from_calendar, is_of_calendar
 from rowkey.workload.files import kind_suffix
 from rowkey.workload.formats import KINDS
+from rowkey.workload.records import LeftOut
 from rowkey.workload.typed import as_declared
 
 if TYPE_CHECKING:
@@ -19,19 +21,6 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field
     from rowkey.workload.contract import Format
-
-
-@dataclass(slots=True)
-class LeftOut:
-    """Rows of a sample that could not be events, counted.
-
-    Args:
-        count: how many.
-        first: the number of the first, from 1, and what it lacked.
-    """
-
-    count: int = 0
-    first: str = ""
 
 
 @dataclass(slots=True)
@@ -59,7 +48,8 @@ class Sample:
         format: how it is read.
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
-        left_out: rows that lacked a value, counted while reading.
+        left_out: rows that could be no events, counted while reading.
+        assumed: what the file leaves open and was guessed, as sentences.
     """
 
     path: Path
@@ -67,6 +57,8 @@ class Sample:
     fields: Mapping[str, Field]
     time: Field | None
     left_out: LeftOut = field(default_factory=LeftOut)
+    assumed: list[str] = field(default_factory=list)
+    _of_calendar: dict[str, bool] = field(default_factory=dict)
 
     def events(self) -> Iterator[Events]:
         """The events in the order of the file, a bounded number at a time.
@@ -78,37 +70,60 @@ class Sample:
         columns = list(dict.fromkeys(sources.values()))
         self.left_out = LeftOut()
         first, kept = 0, 0
-        for raw in self.format.batches(self.path, columns):
-            arrays = [as_declared(f, raw.column(sources[name])) for name, f in self.fields.items()]
+        empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
+        for raw in self.format.batches(self.path, columns, self.left_out):
+            empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
+            arrays = [self._column(f, raw.column(sources[name])) for name, f in self.fields.items()]
             batch = self._whole(arrays, first)
             first += raw.num_rows
             kept += batch.num_rows
             if batch.num_rows:
                 yield Events(batch, self._clock(batch))
-        self._check(first, kept)
+        if empty:
+            self.format.check_named(self.path, [name for name in columns if name in empty])
+        self._check(kept)
+
+    def _column(self, declared: Field, array: pa.Array) -> pa.Array:
+        """A column as its field has it; what its digits mean, the first that come decide."""
+        name = declared.name
+        if name not in self._of_calendar:
+            told = is_of_calendar(declared, array)
+            if told is not None:
+                self._of_calendar[name] = told
+            if told:
+                self.assumed.append(
+                    f"{name} is written in digits of the calendar, yyyyMMdd[HHmmss]"
+                )
+        if self._of_calendar.get(name):
+            return from_calendar(declared, array)
+        return as_declared(declared, array)
 
     def _whole(self, arrays: list[Any], first: int) -> pa.RecordBatch:
         """The rows that have a value for every field that must have one."""
+        import numpy as np
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         batch = pa.RecordBatch.from_arrays(arrays, names=list(self.fields))
+        whole = np.ones(batch.num_rows, np.bool_)
+        lacks: list[tuple[int, str]] = []
         for name, declared in self.fields.items():
             column = batch.column(name)
             if declared.nullable or not column.null_count:
                 continue
-            valid = column.is_valid()
-            self.left_out.count += column.null_count
-            if not self.left_out.first:
-                row = first + pc.index(valid, pa.scalar(value=False)).as_py() + 1
-                self.left_out.first = f"row {row} has no {declared.type.name} for {name}"
-            batch = batch.filter(valid)
-        return batch
+            valid = column.is_valid().to_numpy(zero_copy_only=False)
+            whole &= valid
+            lacks.append((int(np.argmin(valid)), f"has no {declared.type.name} for {name}"))
+        if not lacks:
+            return batch
+        row, what = min(lacks)
+        self.left_out.note(int((~whole).sum()), f"row {first + row + 1} {what}")
+        return batch.filter(pa.array(whole))
 
     def _clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
         return None if self.time is None else clock_ms(self.time, batch.column(self.time.name))
 
-    def _check(self, seen: int, kept: int) -> None:
+    def _check(self, kept: int) -> None:
+        seen = kept + self.left_out.count
         if not seen:
             raise SampleError(str(self.path), "holds no events", "one event or more")
         if kept * 2 < seen:

@@ -55,9 +55,14 @@ def _as_they_are(field: Field, array: pa.Array) -> pa.Array:
 
 
 def _texts(array: pa.Array) -> pa.Array:
-    """Typed values as text."""
+    """Typed values as text; bytes that are not UTF-8 are kept visible, as in files of text."""
     import pyarrow as pa
 
+    if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+        shown = [
+            v if v is None else v.decode("utf-8", "backslashreplace") for v in array.to_pylist()
+        ]
+        return pa.array(shown, pa.string())
     try:
         return array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -8,7 +8,7 @@ from rowkey.cli.options import EXIT_ZERO, TEXT_OR_JSON, print_json, print_lines
 
 
 @click.command(short_help="Mistakes of design files, and what follows from sound ones.")
-@click.argument("designs", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.argument("designs", nargs=-1, required=True)
 @TEXT_OR_JSON
 @EXIT_ZERO
 def command(designs: tuple[str, ...], output: str, *, exit_zero: bool) -> int:
@@ -33,7 +33,7 @@ def command(designs: tuple[str, ...], output: str, *, exit_zero: bool) -> int:
             broken += 1
             documents.append(mistakes_document(path, problem.mistakes))
             if output == "text":
-                click.echo(str(problem))
+                print_lines([str(problem)])
             continue
         found, causes = properties_of(design), foreseen(design)
         documents.append(check_document(path, design, found, causes))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from rowkey.cli.options import DESIGN
+from rowkey.cli.options import DESIGN, as_json, print_lines
 
 
 @click.command(short_help="Row keys to rows.")
 @DESIGN
-@click.argument("keys_file", metavar="[KEYS]", default="-", type=click.Path(allow_dash=True))
+@click.argument("keys_file", metavar="[KEYS]", default="-")
 @click.option(
     "--keys",
     type=click.Choice(["hex", "binary"]),
@@ -25,9 +23,9 @@ def command(design: str, keys_file: str, keys: str) -> None:
     A key that is none of the design, such as one in the wrong bucket, is an error.
 
     \b
-    echo 097765622d31000000000176bb3e7000 | rowkey decode logs.toml
+    echo 097765622d310000000176bb3e7000 | rowkey decode logs.toml
     """
-    from rowkey.cli.rows import opened
+    from rowkey.cli.rows import at_line, lines_of, opened
     from rowkey.design import Design
     from rowkey.errors import Refused, RowError
     from rowkey.regions import from_binary
@@ -35,7 +33,7 @@ def command(design: str, keys_file: str, keys: str) -> None:
 
     key = Design.read(design).key
     with opened(keys_file) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in lines_of(stream):
             text = line.rstrip("\r\n")
             if not text:
                 continue
@@ -43,4 +41,7 @@ def command(design: str, keys_file: str, keys: str) -> None:
                 raw = bytes.fromhex(text) if keys == "hex" else from_binary(text)
             except (ValueError, Refused):
                 raise RowError(f"line {number}", f"{text[:60]!r} is no key in {keys}") from None
-            click.echo(json.dumps(row_document(key.decode(raw)), ensure_ascii=False))
+            try:
+                print_lines([as_json(row_document(key.decode(raw)))])
+            except RowError as problem:
+                raise at_line(number, problem) from None

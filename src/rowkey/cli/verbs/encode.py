@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowkey.cli.options import DESIGN
+from rowkey.cli.options import DESIGN, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Rows to row keys.")
 @DESIGN
-@click.argument("rows", default="-", type=click.Path(allow_dash=True, dir_okay=False))
+@click.argument("rows", default="-")
 @click.option(
     "--input",
     "form",
@@ -35,7 +35,7 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
     echo '{"host": "web-1", "ts": 1609459200000}' | rowkey encode logs.toml
     rowkey encode logs.toml rows.csv --keys binary
     """
-    from rowkey.cli.rows import opened, read_rows
+    from rowkey.cli.rows import at_line, opened, read_rows
     from rowkey.design import Design
     from rowkey.errors import RowError
     from rowkey.regions import to_binary
@@ -51,8 +51,6 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
     with opened(rows) as stream:
         for number, row in read_rows(stream, form, key.fields):
             try:
-                click.echo(show(key.encode(row)))
+                print_lines([show(key.encode(row))])
             except RowError as problem:
-                mistake = problem.mistake
-                where = f"line {number}: {mistake.path}"
-                raise RowError(where, mistake.what, mistake.allowed, mistake.remedy) from None
+                raise at_line(number, problem) from None

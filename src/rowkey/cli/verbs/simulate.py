@@ -46,7 +46,7 @@ def command(
     Leaves with 1 if it runs hot.
 
     \b
-    rowkey simulate logs.toml --sample access.log.gz
+    rowkey simulate logs.toml --sample events.csv
     rowkey simulate logs.toml -f json
     """
     from rowkey.design import Design
@@ -65,9 +65,8 @@ def command(
 
         print_json(simulation_document(found))
     else:
-        from rich.console import Console
-
+        from rowkey.cli.screen import console
         from rowkey.render import print_simulation
 
-        print_simulation(found, Console(highlight=False))
+        print_simulation(found, console())
     return 1 if found.verdict.is_hot and not exit_zero else 0

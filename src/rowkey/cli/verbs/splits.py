@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.options import FORMAT, SAMPLE, SEED, TEXT_OR_JSON, print_json
+from rowkey.cli.options import (
+    FORMAT,
+    SAMPLE,
+    SEED,
+    TEXT_OR_JSON,
+    print_aside,
+    print_json,
+    print_lines,
+)
 
 
 @click.command(short_help="Region boundaries; how many regions and why.")
-@click.argument("design", required=False, type=click.Path(dir_okay=False))
+@click.argument("design", required=False)
 @SAMPLE
 @FORMAT
 @click.option("--algorithm", metavar="NAME", help="A split algorithm, in place of a design.")
@@ -59,11 +67,9 @@ def command(
 
         print_json(splits_document(found))
         return
-    for split in found.boundaries.splits:
-        click.echo(to_binary(split) if keys == "binary" else split.hex())
-    for remark in found.remarks:
-        click.echo(f"  {remark}", err=True)
+    show = to_binary if keys == "binary" else bytes.hex
+    print_lines(map(show, found.boundaries.splits))
+    print_aside(f"  {remark}" for remark in found.remarks)
     if found.sizing is not None:
-        click.echo(f"{len(found.boundaries)} regions. How many there should be:", err=True)
-        for line in sizing_lines(found.sizing):
-            click.echo(line, err=True)
+        print_aside([f"{len(found.boundaries)} regions. How many there should be:"])
+        print_aside(sizing_lines(found.sizing))

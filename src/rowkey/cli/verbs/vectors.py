@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.options import DESIGN, TEXT_OR_JSON, print_json
+from rowkey.cli.options import DESIGN, TEXT_OR_JSON, print_json, print_lines
 
 
 @click.command(short_help="Values and their bytes, for producers in other languages.")
@@ -13,7 +13,7 @@ from rowkey.cli.options import DESIGN, TEXT_OR_JSON, print_json
     "-n", "--count", type=click.IntRange(1, 10_000), default=8, show_default=True, help="How many."
 )
 @click.option(
-    "--rows", type=click.Path(allow_dash=True), help="Rows to encode, JSON lines, in their place."
+    "--rows", metavar="FILE", help="Rows to encode instead, JSON lines; - is standard input."
 )
 @TEXT_OR_JSON
 def command(design: str, count: int, rows: str | None, output: str) -> None:
@@ -39,5 +39,4 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
     if output == "json":
         print_json(document)
     else:
-        for line in vector_lines(document):
-            click.echo(line)
+        print_lines(vector_lines(document))

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.leading import deciding_fields, wider_bucket
+from rowkey.heat.reachable import reachable_regions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.regions import Boundaries
@@ -28,43 +30,46 @@ class FewEntities(Cause):
     def foresee(
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
-        lead = next((part for part in design.key.parts if part.cardinality != 1), None)
-        if lead is None or any(design.fields[name].type.tick for name in lead.fields):
-            return None
-        counts = [facts[name].distinct for name in lead.fields if name in facts]
-        known = [count for count in counts if count is not None]
-        if not known or len(known) < len(lead.fields) or len(boundaries) == 1:
+        names = deciding_fields(design, facts, boundaries)
+        known = [facts[name].distinct for name in names if name in facts]
+        counts = [count for count in known if count is not None]
+        if not names or len(counts) < len(names):
             return None
         values = 1
-        for count in known:
+        for count in counts:
             values *= count
-        if values >= ENOUGH * len(boundaries):
-            return None
-        return _finding(design, " and ".join(lead.fields), values, len(boundaries), None)
+        return _finding(design, boundaries, names, values, None)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
         names = evidence.entity_fields
-        regions = len(evidence.boundaries)
-        if not names or len(names) < len({n for p in evidence.lead for n in p.fields}):
+        if not names or len(names) < len(evidence.lead_fields) or not evidence.hurts:
             return None
-        if regions == 1 or not evidence.hurts:
-            return None
-        columns = (evidence.rows.column(name).to_pylist() for name in names)
-        values = len(set(zip(*columns, strict=True)))
-        if values >= ENOUGH * regions:
-            return None
-        used = int((evidence.writes > 0).sum())
-        return _finding(evidence.design, " and ".join(names), values, regions, used)
+        used = len(evidence.boundaries) - evidence.empty
+        return _finding(evidence.design, evidence.boundaries, names, evidence.entities, used)
 
 
-def _finding(design: Design, names: str, values: int, regions: int, used: int | None) -> Finding:
+def _finding(
+    design: Design, boundaries: Boundaries, names: Sequence[str], values: int, used: int | None
+) -> Finding | None:
+    """The finding, if so few values cannot fill the regions that keys can lie in."""
+    regions = reachable_regions(design.key, boundaries)
+    if regions < 2 or values >= ENOUGH * regions:
+        return None
+    fields, has = " and ".join(names), "has" if len(names) == 1 else "have together"
     empty = regions * (1 - 1 / regions) ** values
-    message = f"{names} has {values:,} values for {regions:,} regions"
-    if used is not None:
-        message += f": {used:,} regions were written"
-    message += f"; a hash of so few leaves {empty:.1f} regions empty on average."
+    # Declared numbers of values multiply; a sample shows how many of the pairs there are.
+    upto = "up to " if used is None and len(names) > 1 else ""
+    written = "" if used is None else f" {used:,} of them were written;"
+    message = (
+        f"{fields} {has} {upto}{values:,} values for {regions:,} regions:{written} a hash of so "
+        f"few leaves {empty:.1f} regions empty on average."
+    )
     servers = design.cluster.servers
-    bound = max(servers / max(min(values, servers), 1), 1.0)
-    figures = {"fields": names, "values": values, "regions": regions, "used": used}
-    return Finding(FewEntities.name, message, bound, figures)
+    bound = max(servers / min(values, servers), 1.0)
+    figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
+    fewer = f"ake at most {max(values // ENOUGH, 1):,} regions"
+    remedy = f"T{fewer}."
+    if set(names) != set(design.key.fields):
+        remedy = f"Spread by more fields, as {wider_bucket(design)} does, or t{fewer}."
+    return Finding(FewEntities.name, message, bound, figures, remedy)

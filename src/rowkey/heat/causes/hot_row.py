@@ -31,24 +31,27 @@ class HotRow(Cause):
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
         """Only where every field of the key has one value in most events."""
-        if design.layout.shares_rows:
+        if design.layout.shares_rows or design.key.is_salted:
             return None
         shares = [facts[name].heaviest_share for name in design.key.fields if name in facts]
         known = [share for share in shares if share is not None]
         if len(known) < len(design.key.fields) or not known:
             return None
         least = 1 - sum(1 - share for share in known)
-        return _finding(design, "most common", least) if _matters(least, design) else None
+        if not _matters(least, design):
+            return None
+        return _finding(design, "", least)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
-        if not evidence.keys or evidence.design.key.is_salted:
+        design = evidence.design
+        if not evidence.keys or design.key.is_salted or design.layout.shares_rows:
             return None
         key, count = Counter(evidence.keys).most_common(1)[0]
         share = count / len(evidence.keys)
-        if count < 3 or not _matters(share, evidence.design):
+        if count < 3 or not _matters(share, design):
             return None
-        return _finding(evidence.design, key.hex(), share)
+        return _finding(design, key.hex(), share)
 
 
 def _matters(share: float, design: Design) -> bool:
@@ -58,8 +61,21 @@ def _matters(share: float, design: Design) -> bool:
 
 def _finding(design: Design, shown: str, share: float) -> Finding:
     servers = design.cluster.servers
-    message = (
-        f"Row {shown} takes {share:.1%} of the writes: a row lies in one region, so the skew over "
-        f"{servers} servers cannot fall below {max(servers * share, 1):.2f}."
+    takes = f"Row {shown} takes" if shown else "The most common row takes at least"
+    message = f"{takes} {share:.1%} of the writes, and a row lies in one region"
+    if servers * share > 1:
+        message += f": the skew over {servers} servers cannot fall below {servers * share:.2f}"
+    figures = {"row": shown or None, "share": share}
+    return Finding(HotRow.name, f"{message}.", servers * share, figures, _remedy(design))
+
+
+def _remedy(design: Design) -> str:
+    """A field that the key lacks, or a salt."""
+    time = design.writes.time
+    missing = (
+        f"such as {time.name}" if time and time.name not in design.key.fields else "if one can"
     )
-    return Finding(HotRow.name, message, servers * share, {"row": shown, "share": share})
+    return (
+        f"Add a field to the key that tells its events apart, {missing}; a counter is spread by "
+        f"[salt({design.cluster.servers})] in front, and read by adding up its rows."
+    )

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from rowkey.schema import Facts
 
 NOTABLE = 1.1
+NEARLY = 1.25
+"""Times what whole numbers explain that the fullest region of a typical window may hold; above,
+another cause does."""
 
 
 class IntegerImbalance(Cause):
     """The regions do not divide among the servers: some hold one more than others."""
 
     name = "integer_imbalance"
+    needs_even = True
 
     @classmethod
     def foresee(
@@ -31,7 +35,12 @@ class IntegerImbalance(Cause):
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
-        return _finding(len(evidence.boundaries), evidence.servers)
+        regions = len(evidence.boundaries)
+        found = _finding(regions, evidence.servers)
+        if found is None:
+            return None
+        over = evidence.over_even(evidence.region_shares.median, regions)
+        return found if over <= NEARLY * found.bound else None
 
 
 def _finding(regions: int, servers: int) -> Finding | None:
@@ -41,7 +50,7 @@ def _finding(regions: int, servers: int) -> Finding | None:
     most = -(-regions // servers)
     message = (
         f"{regions:,} regions over {servers:,} servers: some hold {most}, so the skew cannot fall "
-        f"below {bound:.2f}; a multiple of {servers:,} would divide evenly."
+        f"below {bound:.2f}."
     )
     if regions < servers:
         message = (
@@ -49,4 +58,5 @@ def _finding(regions: int, servers: int) -> Finding | None:
             f"{servers - regions:,} have nothing to do, so the skew cannot fall below {bound:.2f}."
         )
     figures = {"regions": regions, "servers": servers, "bound": bound}
-    return Finding(IntegerImbalance.name, message, bound, figures)
+    remedy = f"Take {most * servers:,} regions, or another multiple of {servers:,}."
+    return Finding(IntegerImbalance.name, message, bound, figures, remedy)

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.design import prefixes_of
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.leading import is_of_time, moves_with_clock
+from rowkey.heat.reachable import is_spread_evenly, region_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.keys import Part
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
 MANY = 0.2
-"""Share of regions no key can fall into above which the splits are said to miss the keys."""
+"""Share of regions without a key above which the splits are said to miss the keys."""
+TWICE = 2.0
+"""Times its fair share that a region takes of evenly spread keys before the same is said."""
+HALF_MORE = 1.5
+"""Times what chance alone gives the fullest server, from which on empty regions do harm."""
+ENOUGH = 4
+"""Values a region below which regions stay empty by chance."""
 
 
 class MissedSplits(Cause):
     """The boundaries lie where no keys are: regions stay empty, and the others take their load.
 
     Hexadecimal keys under splits made for decimal digits are the classic: 00, 10 … 90 leave 43.75 %
-    of all rows to the last region.
+    of all rows to the last region. Small numbers of three or eight bytes under splits of the whole
+    byte range are another: all of them lie in the first region.
     """
 
     name = "missed_splits"
@@ -32,58 +41,83 @@ class MissedSplits(Cause):
     def foresee(
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
-        lead = next((part for part in design.key.parts if part.cardinality != 1), None)
-        if lead is None or len(boundaries) == 1:
+        regions, servers = len(boundaries), design.cluster.servers
+        if regions == 1 or moves_with_clock(design, facts) is not None:
             return None
-        unreachable = _unreachable(lead, boundaries)
-        if unreachable < MANY * len(boundaries):
+        shares = region_shares(design.key, boundaries)
+        unreachable = sum(share == 0 for share in shares)
+        most = max(shares)
+        misses = unreachable >= max(MANY * regions, 1)
+        if not misses and not (is_spread_evenly(design.key) and most >= TWICE / regions):
             return None
-        low, high = lead.alphabet.low, lead.alphabet.high
-        message = (
-            f"{unreachable} of {len(boundaries)} regions can hold no key: keys begin with bytes "
-            f"{low:02x} to {high:02x} only."
-        )
-        bound = design.cluster.servers / max(
-            min(len(boundaries) - unreachable, design.cluster.servers), 1
-        )
-        figures = {"unreachable": unreachable, "low": f"{low:02x}", "high": f"{high:02x}"}
-        return Finding(cls.name, message, bound, figures)
+        figures = {"regions": regions, "unreachable": unreachable, "expected": most}
+        message = f"{unreachable} of {regions} regions can hold no key."
+        bound = servers / max(min(regions - unreachable, servers), 1)
+        if is_spread_evenly(design.key):
+            message += f" {most:.2%} of all keys fall into one region."
+            bound = max(bound, servers * most)
+        return Finding(cls.name, message, bound, figures, _remedy(design))
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
-        regions = len(evidence.boundaries)
-        empty = int((evidence.writes == 0).sum())
-        many_values = len(set(evidence.lead_values)) >= 4 * regions
-        if regions == 1 or empty < max(MANY * regions, 1) or not evidence.keys:
+        regions, empty = len(evidence.boundaries), evidence.empty
+        if regions == 1 or not evidence.keys or evidence.front is not None or _by_time(evidence):
             return None
         foreseen = cls.foresee(evidence.design, evidence.facts, evidence.boundaries)
-        if foreseen is None and not (many_values and _is_one_side(evidence)):
+        if not _is_to_blame(evidence, is_foreseen=foreseen is not None):
             return None
-        share = float(evidence.writes.max() / evidence.writes.sum())
         low, high = min(evidence.keys)[:8].hex(), max(evidence.keys)[:8].hex()
         message = (
             f"{empty} of {regions} regions got no write: keys lie between {low} and {high}, and "
-            f"the fullest region took {share:.0%} of them."
+            f"the fullest region took {evidence.fullest:.2%} of them."
         )
         if foreseen is not None:
             message = f"{foreseen.message} {message}"
         bound = evidence.servers / max(min(regions - empty, evidence.servers), 1)
-        return Finding(
-            cls.name, message, bound, {"empty": empty, "regions": regions, "share": share}
-        )
+        figures = {
+            "regions": regions,
+            "empty": empty,
+            "share": evidence.fullest,
+            "low": low,
+            "high": high,
+        }
+        bound = max(bound, evidence.servers * evidence.fullest)
+        return Finding(cls.name, message, bound, figures, _remedy(evidence.design))
 
 
-def _unreachable(lead: Part, boundaries: Boundaries) -> int:
-    """Regions whose first bytes the leading part cannot take."""
-    count = 0
-    for start, stop in boundaries.regions:
-        low = start[0] if start else 0
-        high = (stop[0] if len(stop) > 1 else stop[0] - 1) if stop else 255
-        count += not any(low <= byte <= high for byte in lead.alphabet.values)
-    return count
+def _remedy(design: Design) -> str:
+    """The splits that follow the keys."""
+    if prefixes_of(design.key) is not None:
+        return 'Cut with splits = "per_bucket", at the values that the leading part can take.'
+    return 'Cut with splits = "sample", at quantiles of keys that came.'
 
 
-def _is_one_side(evidence: Evidence) -> bool:
-    """Whether the empty regions all lie before, or all behind, those that were written."""
-    written = [index for index, count in enumerate(evidence.writes.tolist()) if count]
-    return len(written) == written[-1] - written[0] + 1
+def _by_time(evidence: Evidence) -> bool:
+    """Whether buckets of time decide the region: what they leave empty is not for the splits."""
+    return any(
+        is_of_time(evidence.design, part) and not (part.order.ascends or part.order.descends)
+        for part in evidence.lead
+    )
+
+
+def _is_to_blame(evidence: Evidence, *, is_foreseen: bool) -> bool:
+    """Whether regions are empty, or hold many values, where nothing but the splits explains it."""
+    regions = len(evidence.boundaries)
+    misses = evidence.empty >= max(MANY * regions, 1)
+    if is_foreseen:
+        return misses or evidence.hurts
+    if evidence.entity_fields and evidence.entities < ENOUGH * regions:
+        return False
+    servers = evidence.over_even(evidence.server_shares.median, evidence.servers)
+    is_hot = evidence.hurts or (misses and servers > HALF_MORE)
+    return is_hot and evidence.fullest >= TWICE / regions and _is_full_of_values(evidence)
+
+
+def _is_full_of_values(evidence: Evidence) -> bool:
+    """Whether the fullest region holds about as large a share of all values as of all events."""
+    import numpy as np
+
+    values = evidence.entity_codes if evidence.entity_fields else evidence.lead_ranks
+    pairs = np.unique(np.stack([values, evidence.regions]), axis=1)
+    held = np.bincount(pairs[1], minlength=len(evidence.boundaries)) / len(pairs[0])
+    return bool(held[int(np.argmax(evidence.writes))] >= 0.7 * evidence.fullest)

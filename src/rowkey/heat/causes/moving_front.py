@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.leading import moves_with_clock, wider_bucket
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
-MOSTLY = 0.75
-"""Share of events that must stand at the front; late ones may lie behind it."""
+SORTED = "bulk_sorted"
 
 
 class MovingFront(Cause):
     """Keys rise, or fall, with time: all writes go to the region at the end of what was written.
 
-    Splitting does not help: the front leaves every region behind it half full and idle.
+    Splitting does not help: the front leaves every region behind it half full and idle. An import
+    in the order of the keys is such a front on any key; shuffling it is the remedy.
     """
 
     name = "moving_front"
@@ -31,51 +32,55 @@ class MovingFront(Cause):
     def foresee(
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
-        lead = next((part for part in design.key.parts if part.cardinality != 1), None)
-        if lead is None or len(lead.fields) != 1 or not (lead.order.ascends or lead.order.descends):
+        is_import = design.writes.arrival == SORTED and not design.key.is_salted
+        field = moves_with_clock(design, facts)
+        if field is None and not is_import:
             return None
-        name = lead.fields[0]
-        known = facts.get(name)
-        rising = known.rising if known is not None else None
-        is_clock = design.writes.time is design.fields[name] and design.writes.arrival == "clock"
-        if (rising is not None and rising < MOSTLY) or (rising is None and not is_clock):
-            return None
-        servers = float(design.cluster.servers)
-        what = f"the key begins with {name}, which moves with the clock"
+        what = (
+            _import() if is_import else f"the key begins with {field}, which moves with the clock"
+        )
+        known = facts.get(field or "")
         return Finding(
             cls.name,
             f"{what}: at any moment one region takes all writes, whatever the number of regions.",
-            servers,
-            {"field": name, "rising": rising},
+            float(design.cluster.servers),
+            {"field": field, "rising": known.rising if known is not None else None},
+            _remedy(design, is_import=is_import),
         )
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
-        values = evidence.lead_values
-        if len(values) < 2 or not evidence.hurts or len(set(values)) < 2:
+        front = evidence.front
+        if front is None:
             return None
-        up, down = _at_the_front(values)
-        share = max(up, down)
-        if share < MOSTLY:
-            return None
-        names = " and ".join(dict.fromkeys(n for part in evidence.lead for n in part.fields))
-        way, end = ("rise", "after") if up >= down else ("fall", "before")
+        fields = evidence.lead_fields
+        names = " and ".join(fields)
+        times = [name for name in fields if evidence.design.fields[name].type.tick is not None]
+        why = f"they begin with {names}, which moves with {'time' if times else 'arrival'}"
+        if evidence.design.writes.arrival == SORTED:
+            why = _import()
         message = (
-            f"Keys {way} with time, for they begin with {names}: {share:.0%} of the events came "
-            f"{end} all earlier ones, and the busiest region took "
+            f"Keys {front.direction} as events come, for {why}: half of what comes at a time spans "
+            f"{front.spread:.1%} of all keys, and the busiest region took "
             f"{evidence.region_shares.median:.0%} of a typical window."
         )
-        figures = {"fields": names, "front": share, "direction": way}
-        return Finding(cls.name, message, float(evidence.servers), figures)
+        figures = {
+            "fields": list(fields),
+            "direction": front.direction,
+            "steps": front.steps,
+            "spread": front.spread,
+            "share": evidence.region_shares.median,
+        }
+        is_import = evidence.design.writes.arrival == SORTED
+        remedy = _remedy(evidence.design, is_import=is_import)
+        return Finding(cls.name, message, float(evidence.servers), figures, remedy)
 
 
-def _at_the_front(values: Sequence[bytes]) -> tuple[float, float]:
-    """Shares of values not below, and not above, all before them."""
-    highest = lowest = values[0]
-    up = down = 0
-    for value in values:
-        if value >= highest:
-            highest, up = value, up + 1
-        if value <= lowest:
-            lowest, down = value, down + 1
-    return up / len(values), down / len(values)
+def _import() -> str:
+    return "rows are imported in the order of their keys"
+
+
+def _remedy(design: Design, *, is_import: bool) -> str:
+    if is_import:
+        return "Shuffle the rows before they are loaded, or load finished files in bulk."
+    return f"Put {wider_bucket(design)} in front; a read of a stretch then asks every bucket."

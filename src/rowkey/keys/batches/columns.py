@@ -16,7 +16,7 @@ from rowkey.errors import RowError
 from rowkey.keys.batches.pieces import Ints, Pieces, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rowkey.keys.contract import Part, Row
     from rowkey.keys.parts.field import Field
@@ -35,25 +35,31 @@ class Column:
         values: the values as the type holds them (`FieldType.physical`): one per row, or one per
             code.
         codes: for each row the index of its value, -1 for null; None if every row has its own.
-        made: pieces computed from `values`, by the parts that made them.
+        made: what was computed from `values`, by what made it.
+        dictionary: the Arrow array that `values` were read from, if codes came with it.
     """
 
     declared: Field
     values: Any
     codes: Ints | None = None
-    made: dict[tuple[int, ...], Pieces] = field(default_factory=dict)
+    made: dict[Any, Any] = field(default_factory=dict)
+    dictionary: pa.Array | None = None
 
     def slice(self, start: int, stop: int) -> Column:
         """The rows from `start` up to `stop`."""
         if self.codes is not None:
-            return Column(self.declared, self.values, self.codes[start:stop], self.made)
+            return self.with_codes(self.codes[start:stop])
         return Column(self.declared, self.values[start:stop])
 
     def take(self, rows: Ints) -> Column:
         """The given rows, in their order."""
         if self.codes is not None:
-            return Column(self.declared, self.values, self.codes.take(rows), self.made)
+            return self.with_codes(self.codes.take(rows))
         return Column(self.declared, self.declared.type.taken(self.values, rows))
+
+    def with_codes(self, codes: Ints) -> Column:
+        """The same values under other codes; what was computed of them is shared."""
+        return Column(self.declared, self.values, codes, self.made, self.dictionary)
 
     def distinct(self) -> Columns:
         """The values alone, each as a row of its own."""
@@ -74,8 +80,16 @@ class Columns:
         return self.count
 
     @classmethod
-    def of(cls, batch: pa.RecordBatch, fields: Sequence[Field]) -> Columns:
+    def of(
+        cls, batch: pa.RecordBatch, fields: Sequence[Field], before: Columns | None = None
+    ) -> Columns:
         """The given fields of a batch.
+
+        Args:
+            batch: the rows.
+            fields: the fields wanted.
+            before: the same fields of an earlier batch: what was computed of its coded values is
+                used again where this batch has the same.
 
         Raises:
             RowError: the batch lacks a column, or a value cannot be what its field declares.
@@ -87,7 +101,8 @@ class Columns:
                 raise RowError(
                     declared.name, "the batch has no such column", str(batch.schema.names)
                 )
-            columns[declared.name] = batch_column(declared, batch.column(index))
+            earlier = before.columns[declared.name] if before is not None else None
+            columns[declared.name] = batch_column(declared, batch.column(index), earlier)
         return cls(columns, batch.num_rows)
 
     def slice(self, start: int, stop: int) -> Columns:
@@ -142,11 +157,24 @@ class Columns:
 
     def distinct_pieces(self, *parts: Part) -> Pieces:
         """The joined pieces of parts of one coded field, one for each of its values."""
-        column = self.columns[parts[0].fields[0]]
-        key = tuple(map(id, parts))
+        pieces: Pieces = self.per_value(
+            parts[0].fields[0],
+            tuple(map(id, parts)),
+            lambda distinct: joined([part.batch(distinct) for part in parts]),
+        )
+        return pieces
+
+    def per_value(self, name: str, key: object, make: Callable[[Columns], Any]) -> Any:
+        """What `make` gives for the different values of a coded field, computed once.
+
+        Args:
+            name: the field.
+            key: what tells this from all else that is computed of the field.
+            make: computes it, from the values as rows of their own.
+        """
+        column = self.columns[name]
         if key not in column.made:
-            distinct = column.distinct()
-            column.made[key] = joined([part.batch(distinct) for part in parts])
+            column.made[key] = make(column.distinct())
         return column.made[key]
 
     def is_coded(self, name: str) -> bool:
@@ -178,8 +206,13 @@ class Columns:
             )
 
 
-def batch_column(declared: Field, array: pa.Array) -> Column:
+def batch_column(declared: Field, array: pa.Array, before: Column | None = None) -> Column:
     """A field's column from an Arrow array of any type its values can come in.
+
+    Args:
+        declared: the field.
+        array: the values.
+        before: a column of an earlier batch; its values serve again if they are the same array.
 
     Raises:
         RowError: a value cannot be what the field declares.
@@ -189,6 +222,8 @@ def batch_column(declared: Field, array: pa.Array) -> Column:
     if _is_text(array.type) and _repeats(array):
         array = array.dictionary_encode()
     if isinstance(array.type, pa.DictionaryType):
+        if before is not None and _is_same(before.dictionary, array.dictionary):
+            return before.with_codes(_codes(array))
         return _coded(declared, array)
     if array.null_count:
         valid = array.is_valid().to_numpy(zero_copy_only=False)
@@ -198,13 +233,36 @@ def batch_column(declared: Field, array: pa.Array) -> Column:
 
 
 def _coded(declared: Field, array: pa.DictionaryArray) -> Column:
-    indices, dictionary = array.indices, array.dictionary
-    codes = indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    codes, dictionary = _codes(array), array.dictionary
+    if not dictionary.null_count:
+        try:
+            return Column(declared, declared.physical(dictionary), codes, dictionary=dictionary)
+        except RowError:  # perhaps of a value that no row has, which is nobody's mistake
+            pass
     kept = _used(codes, len(dictionary)) & dictionary.is_valid().to_numpy(zero_copy_only=False)
-    if not kept.all():
-        renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-        codes, dictionary = renumbered.take(codes), dictionary.filter(pa.array(kept))
+    renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+    codes, dictionary = renumbered.take(codes), dictionary.filter(pa.array(kept))
     return Column(declared, declared.physical(dictionary), codes)
+
+
+def _codes(array: pa.DictionaryArray) -> Ints:
+    """Each row's index into the dictionary, -1 for null."""
+    indices = array.indices
+    if indices.null_count:
+        indices = indices.fill_null(-1)
+    codes: Ints = indices.to_numpy().astype(np.int64, copy=False)
+    return codes
+
+
+def _is_same(one: pa.Array | None, other: pa.Array) -> bool:
+    """Whether two arrays are one: the same memory, seen the same way."""
+    if one is None or (one.type, one.offset, len(one)) != (other.type, other.offset, len(other)):
+        return False
+    return _addresses(one) == _addresses(other)
+
+
+def _addresses(array: pa.Array) -> list[int | None]:
+    return [None if part is None else part.address for part in array.buffers()]
 
 
 def _used(codes: Ints, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

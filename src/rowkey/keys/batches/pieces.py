@@ -178,9 +178,19 @@ class Gathered(Spans):
     """
 
     def __init__(self, base: Spans, rows: Ints) -> None:
-        super().__init__(base.data, base.starts.take(rows), base.inner.take(rows), base.end)
+        self.data = base.data
+        self.inner = base.inner.take(rows)
+        self.end = base.end
         self.base = base
         self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def starts(self) -> Ints:  # type: ignore[override]
+        """Where each string begins; copies fetch from `edges` and seldom ask."""
+        return self.base.starts.take(self.rows)
 
     @cached_property
     def window(self) -> int:

@@ -113,7 +113,8 @@ class Nullable(Part):
             values = column.distinct()
             marked = joined([Fixed.repeated(PRESENT, len(values)), self.inner.batch(values)])
             column.made[key] = Spans.of([*marked.tolist(), NULL])
-        return column.made[key].take(column.codes)
+        pieces: Pieces = column.made[key].take(column.codes)
+        return pieces
 
     def __repr__(self) -> str:
         return f"nullable({self.inner!r})"

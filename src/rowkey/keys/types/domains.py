@@ -8,7 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Domain(ABC):
@@ -22,6 +25,10 @@ class Domain(ABC):
     @abstractmethod
     def nth(self, index: int) -> Any:
         """The value of a number from 0 up to `size`; larger numbers give larger values."""
+
+    def some(self, indexes: np.ndarray[Any, Any]) -> Any:
+        """The values of many numbers, as what an Arrow array can be made of."""
+        return [self.nth(index) for index in indexes.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,13 @@ class Texts(Domain):
     def nth(self, index: int) -> str:
         digits = str(index).rjust(min(self.width or min(self.most, 8), 18), "0")
         return digits.rjust(self.width or 0, "0")
+
+    def some(self, indexes: np.ndarray[Any, Any]) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        width = max(min(self.width or min(self.most, 8), 18), self.width or 0)
+        return pc.utf8_lpad(pa.array(indexes).cast(pa.string()), width, "0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,8 @@ class Integer(FieldType):
     def cast(self, array: pa.Array) -> pa.Array | None:
         import pyarrow as pa
 
+        if _may_hold_hex(array):
+            return None
         try:
             return array.cast(self.arrow())
         except pa.ArrowInvalid:
@@ -92,6 +94,12 @@ class Integer(FieldType):
 
     def listed(self, physical: Any) -> list[Value]:
         return list(map(int, physical.tolist()))
+
+
+def _may_hold_hex(array: pa.Array) -> bool:
+    """Whether a text column has an x anywhere: Arrow reads 0x1F as 31, `parse` refuses it."""
+    written = array.buffers()[2]
+    return written is not None and any(mark in written.to_pybytes() for mark in (b"x", b"X"))
 
 
 def whole_number(value: Value, name: str) -> int:

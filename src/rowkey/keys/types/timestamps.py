@@ -63,13 +63,16 @@ class Timestamp(FieldType):
         return count
 
     def parse(self, text: str) -> int:
-        """A count in the type's unit, an ISO 8601 instant, or digits yyyyMMdd[HHmmss]."""
+        """A count in the type's unit, or an ISO 8601 instant with its dashes.
+
+        Digits alone are always a count, however many: `20240131` may be either, and a column must
+        not change its meaning from row to row.
+        """
         stripped = text.strip()
         if len(stripped) > 40:
             raise Refused("", f"{text[:60]!r} is not an instant")
         if stripped.isdecimal() and stripped.isascii():
-            calendar = _from_digits(stripped) if len(stripped) in (8, 14) else None
-            return self.hold(calendar or int(stripped))
+            return self.hold(int(stripped))
         fraction = _FRACTION.search(stripped)
         try:
             instant = datetime.fromisoformat(_FRACTION.sub("", stripped, count=1))
@@ -115,15 +118,18 @@ class Timestamp(FieldType):
 
     def cast(self, array: pa.Array) -> pa.Array | None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         first = str(array[0]) if len(array) else ""
         if "-" not in first[:8]:
             return None
-        zoned = first.endswith("Z") or first[-6:-5] in ("+", "-")
+        zoned = first.endswith("Z") or first[10:][-6:-5] in ("+", "-")
         try:
-            return array.cast(pa.timestamp(self.unit, "UTC" if zoned else None)).cast(self.arrow())
+            found = array.cast(pa.timestamp(self.unit, "UTC" if zoned else None)).cast(self.arrow())
         except pa.ArrowInvalid:
             return None
+        earliest = pc.min(found.cast(pa.int64())).as_py()
+        return found if earliest is not None and earliest >= 0 else None
 
     def physical(self, array: pa.Array) -> Ints:
         import numpy as np
@@ -160,12 +166,3 @@ class Timestamp(FieldType):
 
     def listed(self, physical: Any) -> list[Value]:
         return list(map(int, physical.tolist()))
-
-
-def _from_digits(digits: str) -> datetime | None:
-    """The instant of yyyyMMdd or yyyyMMddHHmmss, or None if the calendar has none such."""
-    try:
-        instant = datetime.strptime(digits.ljust(14, "0"), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return instant if instant >= EPOCH else None

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.keys import Field
+    from rowkey.rows.contract import Width
     from rowkey.schema import FieldWords
 
 
@@ -24,7 +25,7 @@ class Column(Place):
 
     @classmethod
     def cells(
-        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         for field in fields:
             name = field.name if field.words.qualifier is None else field.words.qualifier
@@ -32,6 +33,7 @@ class Column(Place):
                 field.words.family or family,
                 name.encode(),
                 (field.name,),
-                widths[field.name],
+                widths[field.name].mean,
                 field.nullable,
+                widths[field.name].share,
             )

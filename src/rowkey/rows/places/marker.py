@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.keys import Field
+    from rowkey.rows.contract import Width
     from rowkey.schema import FieldWords
 
 
@@ -27,6 +28,6 @@ class Marker(Place):
 
     @classmethod
     def cells(
-        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         yield CellShape(family, b"", (), 0.0, optional=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from math import prod
 from typing import TYPE_CHECKING
 
 from rowkey.rows.contract import CellShape, Place
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.keys import Field
+    from rowkey.rows.contract import Width
     from rowkey.schema import FieldWords
 
 LABEL_BYTES = 2
@@ -19,7 +21,10 @@ Source: the msgpack specification, a map of small integers to short values."""
 
 
 class Packed(Place):
-    """One cell shared by several fields: the key and its overhead are paid once."""
+    """One cell shared by several fields: the key and its overhead are paid once.
+
+    How often such a cell is written is told as if its fields were absent independently.
+    """
 
     name = "packed"
 
@@ -29,14 +34,17 @@ class Packed(Place):
 
     @classmethod
     def cells(
-        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         def cell(field: Field) -> tuple[str, str]:
             return field.words.family or family, field.words.pack or ""
 
         for (where, label), shared in groupby(sorted(fields, key=cell), key=cell):
             together = list(shared)
-            size = 1 + sum(widths[field.name] + LABEL_BYTES for field in together)
             names = tuple(field.name for field in together)
+            held = [widths[name] for name in names]
+            share = 1 - prod(1 - width.share for width in held)
+            size = sum((width.mean + LABEL_BYTES) * width.share for width in held)
             optional = all(field.nullable for field in together)
-            yield CellShape(where, label.encode(), names, size, optional)
+            mean = 1 + size / share if share else 1.0
+            yield CellShape(where, label.encode(), names, mean, optional, share)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.keys import Field
+    from rowkey.rows.contract import Width
     from rowkey.schema import FieldWords
 
 
@@ -24,10 +25,10 @@ class Qualifier(Place):
 
     @classmethod
     def cells(
-        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         return iter(())
 
     @classmethod
-    def qualifier_bytes(cls, fields: Sequence[Field], widths: Mapping[str, float]) -> float:
-        return sum(widths[field.name] for field in fields)
+    def qualifier_bytes(cls, fields: Sequence[Field], widths: Mapping[str, Width]) -> float:
+        return sum(widths[field.name].mean * widths[field.name].share for field in fields)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.keys import Field
+    from rowkey.rows.contract import Width
     from rowkey.schema import FieldWords
 
 
@@ -24,6 +25,6 @@ class Timestamp(Place):
 
     @classmethod
     def cells(
-        cls, fields: Sequence[Field], family: str, widths: Mapping[str, float]
+        cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         return iter(())

@@ -46,6 +46,8 @@ class Hotspot(Draw):
         return scattered(ranks, distinct)
 
     def heaviest_share(self, distinct: int) -> float:
+        if distinct == 1:
+            return 1.0
         hot = self._hot(distinct)
         events = float(self.chosen["events"])
         return max(events / hot, (1 - events) / max(distinct - hot, 1))

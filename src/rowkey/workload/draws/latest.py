@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import Refused
 from rowkey.workload.contract import Draw, Option
-from rowkey.workload.draws.zipf import Zipf
-from rowkey.workload.zipfian import by_rejection
+from rowkey.workload.draws.zipf import Zipf, by_rejection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,13 +30,15 @@ class Latest(Draw):
     def __init__(self, given: Mapping[str, Any]) -> None:
         super().__init__(given)
         self.ages = Zipf({"theta": self.chosen["theta"]})
+        if self.chosen["every"] < 1:
+            raise Refused("every", f"{self.chosen['every']} is out of range", "1 and above")
 
     def draw(
         self, chance: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
         import numpy as np
 
-        newest = np.arange(first, first + count, dtype=np.int64) // max(self.chosen["every"], 1)
+        newest = np.arange(first, first + count, dtype=np.int64) // self.chosen["every"]
         newest = np.minimum(newest, distinct - 1)
         ages = by_rejection(
             chance, count, max(int(newest[-1]) + 1, 2) if count else 2, self.ages.theta

@@ -14,6 +14,7 @@ class Sequential(Draw):
     """One value after the other in ascending order, from the first again after the last."""
 
     name = "sequential"
+    ascends = True
 
     def draw(
         self, chance: np.random.Generator, first: int, count: int, distinct: int

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.workload.records import LeftOut
+
 COLUMNS = (
     "client", "ident", "user", "time", "method", "path", "protocol", "status", "bytes", "referer",
     "agent",
@@ -37,14 +39,16 @@ class Apache(Format):
     name = "apache"
     suffixes = (".log",)
 
-    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
         kept = wanted(COLUMNS, columns, path)
         order = [COLUMNS.index(name) for name in kept]
-        yield from batches_of(([r[i] for i in order] for r in _records(path)), kept)
+        yield from batches_of(([r[i] for i in order] for r in _records(path, left_out)), kept)
 
 
-def _records(path: Path) -> Iterator[list[str | None]]:
-    misfits = Misfits(path, "lines of an Apache access log")
+def _records(path: Path, left_out: LeftOut) -> Iterator[list[str | None]]:
+    misfits = Misfits(path, "lines of an Apache access log", left_out)
     number = 0
     for number, line in enumerate(lines_of(path), 1):
         match = _LINE.match(line)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.workload.records import LeftOut
+
 
 class Columns(Format):
     """Values apart by white space, with a line of names, or `names` for a file without one."""
@@ -25,7 +27,9 @@ class Columns(Format):
         Option("names", (list, tuple), "names of the columns of a file that has no line of them"),
     )
 
-    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
         names = list(self.chosen["names"] or ())
         has_header = not names
         names = names or next(lines_of(path), "").split()
@@ -33,11 +37,11 @@ class Columns(Format):
             raise SampleError(str(path), "is empty", "a line of names, then rows")
         kept = wanted(names, columns, path)
         order = [names.index(name) for name in kept]
-        rows = self._rows(path, len(names), skip=int(has_header))
+        rows = self._rows(path, len(names), int(has_header), left_out)
         yield from batches_of(([row[i] for i in order] for row in rows), kept)
 
-    def _rows(self, path: Path, width: int, skip: int) -> Iterator[list[str]]:
-        misfits = Misfits(path, f"{width} values a line")
+    def _rows(self, path: Path, width: int, skip: int, left_out: LeftOut) -> Iterator[list[str]]:
+        misfits = Misfits(path, f"{width} values a line", left_out)
         number = 0
         for number, line in enumerate(lines_of(path), 1):
             values = line.split()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.workload.contract import Format
 from rowkey.workload.files import lines_of, wanted
-from rowkey.workload.records import Misfits, batches_of
+from rowkey.workload.records import LeftOut, Misfits, batches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,33 +15,36 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+DEEPEST = 8
+"""Objects within objects that are named in a message."""
+
 
 class JsonLines(Format):
-    """One JSON object a line; a dot in a column's name goes into an object: `request.path`."""
+    """One JSON object a line; a dot in a column's name goes into an object: `request.path`.
+
+    A name that an object lacks is a missing value.
+    """
 
     name = "json_lines"
     suffixes = (".jsonl", ".ndjson", ".json")
 
-    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-        if columns is None:
-            columns = list(next(self._objects(path), {}))
-        kept = list(columns)
-        seen: set[str] = set()
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
+        kept = self._names(path) if columns is None else list(columns)
+        objects = self._objects(path, left_out)
+        yield from batches_of(([_value(found, name) for name in kept] for found in objects), kept)
 
-        def records() -> Iterator[list[str | None]]:
-            for found in self._objects(path):
-                values = [_value(found, name) for name in kept]
-                seen.update(n for n, v in zip(kept, values, strict=True) if v is not None)
-                yield values
+    def check_named(self, path: Path, columns: Sequence[str]) -> None:
+        if available := self._names(path):
+            wanted(available, [name for name in columns if name not in available], path)
 
-        yield from batches_of(records(), kept)
-        missing = [name for name in kept if name not in seen]
-        first = next(self._objects(path), None)
-        if missing and first is not None:
-            wanted(list(first), missing, path)
+    def _names(self, path: Path) -> list[str]:
+        """What the first object names, its inner objects by dots."""
+        return list(_flat(next(self._objects(path, LeftOut()), {})))
 
-    def _objects(self, path: Path) -> Iterator[dict[str, Any]]:
-        misfits = Misfits(path, "one JSON object a line")
+    def _objects(self, path: Path, left_out: LeftOut) -> Iterator[dict[str, Any]]:
+        misfits = Misfits(path, "one JSON object a line", left_out)
         number = 0
         for number, line in enumerate(lines_of(path), 1):
             if not line.strip():
@@ -55,6 +58,15 @@ class JsonLines(Format):
             else:
                 misfits.add(number, line)
         misfits.check(number)
+
+
+def _flat(found: dict[str, Any], before: str = "") -> Iterator[str]:
+    """The names of an object's values; those of an inner object behind a dot."""
+    for name, value in found.items():
+        if isinstance(value, dict) and value and before.count(".") < DEEPEST:
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}"
 
 
 def _value(found: dict[str, Any], name: str) -> str | None:

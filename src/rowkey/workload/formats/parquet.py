@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    from rowkey.workload.records import LeftOut
 
 ROWS = 65_536
 
@@ -23,16 +26,34 @@ class Parquet(Format):
     name = "parquet"
     suffixes = (".parquet",)
 
-    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         from pyarrow import parquet
 
         with opened(path) as stream:
             try:
-                whole = pa.BufferReader(stream.read()) if path.suffix in COMPRESSED else stream
+                is_packed = path.suffix.lower() in COMPRESSED
+                whole = pa.BufferReader(stream.read()) if is_packed else stream
                 file = parquet.ParquetFile(whole)
                 kept = wanted(file.schema_arrow.names, columns, path)
-                for batch in file.iter_batches(batch_size=ROWS, columns=kept):
-                    yield batch.select(kept)
+                for groups in _runs(file):
+                    for batch in file.iter_batches(ROWS, groups, kept):
+                        yield batch.select(kept)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
                 raise SampleError(str(path), f"is no Parquet file: {problem}") from None
+
+
+def _runs(file: ParquetFile) -> Iterator[list[int]]:
+    """Row groups to read together: Arrow keeps something of each until the last one is read."""
+    run: list[int] = []
+    rows = 0
+    for group in range(file.num_row_groups):
+        run.append(group)
+        rows += file.metadata.row_group(group).num_rows
+        if rows >= ROWS:
+            yield run
+            run, rows = [], 0
+    if run:
+        yield run

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.workload.records import LeftOut
+
 _TOKEN = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_TOKENS = 64
+_PARTS = "aAbBdfHIjmMpSyYz"
+"""Parts of a time that mean the same on every machine; a zone's name, %Z, does not."""
 
 
 class Tokens(Format):
@@ -49,15 +53,19 @@ class Tokens(Format):
         for name in filter(None, self.names):
             if not _NAME.fullmatch(name):
                 raise Refused("pattern", f"{name!r} is no name", "letters, digits and _")
+        for form in filter(None, self.forms):
+            _check_form(form)
 
-    def batches(self, path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
         available = [name for name in self.names if name]
         kept = wanted(available, columns, path)
         order = [self.names.index(name) for name in kept]
-        yield from batches_of(([row[i] for i in order] for row in self._rows(path)), kept)
+        yield from batches_of(([row[i] for i in order] for row in self._rows(path, left_out)), kept)
 
-    def _rows(self, path: Path) -> Iterator[list[str]]:
-        misfits = Misfits(path, self.chosen["pattern"])
+    def _rows(self, path: Path, left_out: LeftOut) -> Iterator[list[str]]:
+        misfits = Misfits(path, self.chosen["pattern"], left_out)
         number = 0
         for number, line in enumerate(lines_of(path), 1):
             values = self.cut(line)
@@ -85,6 +93,19 @@ class Tokens(Format):
             values.append(value or "")
             at = end + len(text)
         return values
+
+
+def _check_form(form: str) -> None:
+    """Raise if the form of a time has parts that are unknown, or come twice."""
+    parts = [piece[:1] for piece in form.replace("%%", "").split("%")[1:]]
+    for part in parts:
+        if part not in _PARTS or not part:
+            allowed = " ".join(f"%{one}" for one in _PARTS)
+            raise Refused("pattern", f"%{part} is no part of a time in {form!r}", allowed)
+        if parts.count(part) > 1:
+            raise Refused("pattern", f"%{part} comes twice in {form!r}", "each part once")
+    if not parts:
+        raise Refused("pattern", f"{form!r} is no form of a time", "parts such as %Y-%m-%d")
 
 
 def _instant(text: str, form: str) -> str | None:

@@ -65,8 +65,8 @@ def _family() -> dict[str, Any]:
 
 
 def _splits(description: str) -> dict[str, Any]:
-    """An algorithm, with arguments or not, or a list of keys."""
-    names = sorted(SPLITS)
+    """An algorithm, with arguments or not, or a list of keys; a name may have - for _."""
+    names = sorted({*SPLITS, *(name.replace("_", "-") for name in SPLITS)})
     table = {
         "type": "object",
         "properties": {

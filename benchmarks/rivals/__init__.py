@@ -1,0 +1,1 @@
+"""What a user would write instead of using rowkey."""

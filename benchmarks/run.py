@@ -1,0 +1,35 @@
+"""Measure everything and write `results/*.json` and `docs/performance.md`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+
+def main() -> None:
+    """Run the benchmarks named on the command line, or all."""
+    from page import write_page
+    from timing import machine
+
+    wanted = sys.argv[1:] or [path.stem for path in sorted(HERE.glob("bench_*.py"))]
+    for name in wanted:
+        documents = []
+        for found in import_module(name).results():
+            document = found.document()
+            documents.append(document)
+            ratio = f"{document['ratio']:8.2f}×" if document["ratio"] else " " * 9
+            met = {True: "met", False: "MISSED", None: ""}[document["met"]]
+            print(f"{document['median'] / 1e6:10.2f} M/s {ratio}  {met:7} {document['name']}")
+        page = {"machine": machine(), "results": documents}
+        target = HERE / "results" / f"{name.removeprefix('bench_')}.json"
+        target.write_text(json.dumps(page, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_page(HERE / "results", HERE.parent / "docs" / "performance.md")
+
+
+if __name__ == "__main__":
+    main()

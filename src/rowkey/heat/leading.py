@@ -1,0 +1,185 @@
+"""What stands at the front of a key: the parts that decide where load goes, and how they move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.schema import Call, FieldRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+
+    from rowkey.design import Design
+    from rowkey.keys import Part
+    from rowkey.regions import Boundaries
+    from rowkey.schema import Facts
+
+MOSTLY = 0.75
+"""Share of events that must follow a rule before it is said to hold; late ones may break it."""
+WITH_THE_CLOCK = frozenset({"clock", "per", "sequential"})
+"""Arrivals under which the time of an event is the time at which it comes."""
+STRETCHES = 50
+"""Stretches of a sample that are compared with each other."""
+LEAST = 20
+"""Events of the shortest stretch whose middle half means something."""
+NARROW = 0.1
+"""Share of all keys within which half of a stretch must lie for a front to be seen: of events in no
+order half span a half, of a front cut into 50 stretches a hundredth."""
+TRAVELLED = 0.5
+"""Share of all keys that the middle of the stretches must travel; a hot value stands still."""
+
+
+def leading_part(design: Design, facts: Mapping[str, Facts]) -> Part | None:
+    """The first part that is not the same in all keys; None if every part is.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+    """
+    return next(_varying(design, facts), None)
+
+
+def _varying(design: Design, facts: Mapping[str, Facts]) -> Iterator[Part]:
+    for part in design.key.parts:
+        known = [facts[name].distinct for name in part.fields if name in facts]
+        is_one_value = bool(part.fields) and known == [1] * len(part.fields)
+        if part.cardinality != 1 and not is_one_value:
+            yield part
+
+
+def is_of_time(design: Design, part: Part) -> bool:
+    """Whether times alone decide the part."""
+    return bool(part.fields) and all(design.fields[n].type.tick is not None for n in part.fields)
+
+
+def entities(design: Design, part: Part) -> tuple[str, ...]:
+    """The fields of a part that are no times."""
+    return tuple(name for name in part.fields if design.fields[name].type.tick is None)
+
+
+def wider_bucket(design: Design) -> str:
+    """What would spread the rows of every moment and of every value, in the notation.
+
+    Two buckets a server, over all fields of the key; a salt where it has times alone, for events of
+    one moment would meet in one bucket.
+    """
+    names = tuple(design.key.fields)
+    buckets = 2 * design.cluster.servers
+    if all(design.fields[name].type.tick is not None for name in names):
+        return f"[{Call('salt', (), (buckets,))}]"
+    return f"[{Call('bucket', tuple(map(FieldRef, names)), (buckets,))}]"
+
+
+def deciding_fields(
+    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
+) -> tuple[str, ...]:
+    """The fields whose values decide the region, where they are no times.
+
+    Times behind them are left out: at any moment they send all rows of one value to one place.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        boundaries: how deep into the keys they look decides how many parts count.
+
+    Returns:
+        Nothing where times, or chance, spread the rows.
+    """
+    names: dict[str, None] = {}
+    depth = 0
+    for part in design.key.parts:
+        if is_of_time(design, part):
+            break
+        if part.cardinality != 1 and (not part.fields or entities(design, part) != part.fields):
+            return ()
+        names |= dict.fromkeys(part.fields)
+        if part.framing.width is None or (depth := depth + part.framing.width) >= boundaries.depth:
+            break
+    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+
+
+def moves_with_clock(design: Design, facts: Mapping[str, Facts]) -> str | None:
+    """The field whose values rise as events come and that the key begins with; None if none does.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields, from a sample in the order of its file or declared.
+    """
+    part = leading_part(design, facts)
+    if part is None or len(part.fields) != 1 or not (part.order.ascends or part.order.descends):
+        return None
+    name = part.fields[0]
+    writes, known = design.writes, facts.get(name)
+    is_time = writes.time is design.fields[name]
+    if writes.sort:
+        return name if is_time else None
+    if known is not None and known.rising is not None:
+        return name if known.rising >= MOSTLY else None
+    if is_time:
+        return name if writes.arrival in WITH_THE_CLOCK else None
+    draw = writes.draws.get(name)
+    counts_up = writes.arrival == "sequential" if draw is None else draw.ascends
+    is_free = writes.arrival != "per" or writes.entity != name
+    return name if counts_up and is_free else None
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Keys that move as events come.
+
+    Args:
+        direction: rise or fall.
+        steps: share of the steps from stretch to stretch that go this way.
+        spread: share of all keys that the middle half of a typical stretch spans.
+    """
+
+    direction: str
+    steps: float
+    spread: float
+
+
+def front_of(ranks: np.ndarray[Any, Any]) -> Front | None:
+    """The front that keys form, or None if they form none.
+
+    Late events, and those that are out of order by little, do not hide it: only the middle half of
+    each stretch of events is looked at.
+
+    Args:
+        ranks: the rank of each sampled event's leading bytes among all, in the order of arrival;
+            equal bytes have equal ranks.
+
+    >>> import numpy as np
+    >>> front_of(np.arange(1_000))
+    Front(direction='rise', steps=1.0, spread=0.0095)
+    >>> front_of(np.arange(1_000) * 617 % 1_000) is None
+    True
+    """
+    import numpy as np
+
+    count = min(STRETCHES, len(ranks) // LEAST)
+    if count < 2:
+        return None
+    places = _places(ranks)
+    quarters = np.array(
+        [np.quantile(some, (0.25, 0.5, 0.75)) for some in np.array_split(places, count)]
+    )
+    spread = float(np.median(quarters[:, 2] - quarters[:, 0]))
+    middles = quarters[:, 1]
+    steps = np.diff(middles)
+    up, down = float((steps >= 0).mean()), float((steps <= 0).mean())
+    narrow = min(max(NARROW, 1.5 / count), 0.3)
+    if spread > narrow or np.ptp(middles) < TRAVELLED or max(up, down) < MOSTLY:
+        return None
+    return Front("rise" if up >= down else "fall", max(up, down), round(spread, 9))
+
+
+def _places(ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Where each stands among all, 0..1; equal ranks stand in the middle of each other."""
+    import numpy as np
+
+    counts = np.bincount(ranks)
+    before = np.cumsum(counts) - counts
+    return np.asarray(((before + counts / 2) / len(ranks))[ranks])

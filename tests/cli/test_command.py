@@ -1,0 +1,328 @@
+import errno
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from cli.command import LOGS, run
+from rowkey.cli.group import program
+
+ROWKEY = [sys.executable, "-m", "rowkey"]
+ESCAPE = "\x1b"
+
+
+def _verbs() -> list[str]:
+    return program.list_commands(click.Context(program))
+
+
+VERBS = _verbs()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the examples of the help name, made the current one."""
+    (tmp_path / "logs.toml").write_text(LOGS)
+    (tmp_path / "designs").mkdir()
+    (tmp_path / "designs" / "a.toml").write_text(LOGS)
+    (tmp_path / "events.csv").write_text("host,ts\nweb-1,1609459200000\nweb-2,1609459201000\n")
+    (tmp_path / "rows.csv").write_text("host,ts\nweb-1,1609459200000\n")
+    (tmp_path / "rows.jsonl").write_text('{"host": "web-1", "ts": 1609459200000}\n')
+    (tmp_path / "wrong.toml").write_text("".join(f"w{number} = 1\n" for number in range(30)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
+    """Run the command as a process of its own."""
+    kept: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 60}
+    return subprocess.run([*ROWKEY, *arguments], check=False, **(kept | more))
+
+
+# Help
+
+
+def test_the_verbs_are_those_of_the_folder() -> None:
+    """A verb is there on the day its file appears."""
+    files = Path(import_module("rowkey.cli.verbs").__path__[0]).glob("[a-z]*.py")
+    assert {"check", "simulate"} < {file.stem for file in files} == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_has_help_with_an_example(verb: str) -> None:
+    """What it does in a sentence, its options with meanings, and a line to copy."""
+    found = run(verb, "--help")
+    assert (0, "") == (found.code, found.err)
+    assert _examples(found.out)
+    command = program.get_command(click.Context(program), verb)
+    assert command is not None
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    assert [] == [one.name for one in options if not one.help]
+    assert command.get_short_help_str()[-1] == "."
+
+
+def _examples(text: str) -> list[str]:
+    return re.findall(
+        r"^  (?=rowkey|echo)(.*(?:\n  {2,}\S.*)?)$",
+        text.split("Options:", maxsplit=1)[0],
+        re.MULTILINE,
+    )
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_examples_of_the_help_work(verb: str, folder: Path) -> None:
+    """Each line runs as it stands in a folder with such files, without a word of error."""
+    for example in _examples(run(verb, "--help").out):
+        line = example.replace("rowkey ", f"{shlex.join(ROWKEY)} ", 1)
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert (example, 0) == (example, done.returncode)
+        assert "rowkey:" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["check", "-h"]])
+def test_help_may_be_asked_for_in_short(arguments: list[str]) -> None:
+    """-h is --help."""
+    assert run(*arguments).out.startswith("Usage: rowkey")
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    """One number, from the package's own metadata."""
+    assert f"rowkey, version {version('rowkey')}\n" == run("--version").out
+
+
+LOADED = """
+import sys
+sys.argv = ["rowkey", *{arguments!r}]
+from rowkey.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+CLICK = """
+import sys
+import click
+try:
+    click.Group("a", commands=[click.Command("b")])(["--help"])
+except SystemExit:
+    pass
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def _loaded(program: str) -> set[str]:
+    """The modules that a program loads, which it prints to stderr."""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_help_loads_no_room() -> None:
+    """`rowkey --help` is as quick as click allows: it loads what click does, and the verbs."""
+    loaded = _loaded(LOADED.format(arguments=["--help"])) - _loaded(CLICK)
+    assert {"rowkey", "rowkey.cli"} == {".".join(name.split(".")[:2]) for name in loaded}
+
+
+def test_checking_loads_no_numpy(folder: Path) -> None:
+    """Rules and properties need no arrays: `rowkey check` runs in hooks."""
+    loaded = _loaded(LOADED.format(arguments=["check", str(folder / "logs.toml")]))
+    assert "rowkey.design" in loaded
+    assert set() == loaded & {"numpy", "pyarrow", "rich"}
+
+
+# Errors and exit codes
+
+
+@pytest.mark.usefixtures("folder")
+def test_exit_codes() -> None:
+    """0 clean, 1 findings, 2 wrong usage or file; findings may be told to leave with 0."""
+    found = {
+        "check logs.toml": 0,
+        "check wrong.toml": 1,
+        "check logs.toml wrong.toml": 1,
+        "check wrong.toml --exit-zero": 0,
+        "check nothing.toml": 1,
+        "check": 2,
+        "check --nothing": 2,
+        "encode wrong.toml": 2,
+        "encode nothing.toml": 2,
+        "encode logs.toml nothing.csv": 2,
+        "splits": 2,
+        "splits logs.toml --algorithm uniform": 2,
+        "splits logs.toml -n 4": 2,
+        "splits --algorithm uniform -n 0": 2,
+        "vectors logs.toml -n 0": 2,
+        "simulate logs.toml --sample nothing.csv": 2,
+        "simulate logs.toml": 0,
+        "nothing": 2,
+        "": 2,
+    }
+    assert found == {line: run(*line.split()).code for line in found}
+
+
+def test_a_hot_design_is_a_finding(folder: Path) -> None:
+    """The verdict hot leaves with 1, unless told not to."""
+    hot = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
+    hot = hot.replace('"per_bucket"', '{ algorithm = "uniform", regions = 16 }')
+    (folder / "hot.toml").write_text(hot)
+    assert [1, 0] == [run("simulate", "hot.toml", *more).code for more in ([], ["--exit-zero"])]
+
+
+WRONG = [
+    ["nothing"], ["check"], ["check", "--nothing"], ["encode", "wrong.toml"],
+    ["encode", "nothing.toml"], ["encode", "logs.toml", "nothing.csv"], ["splits"],
+    ["simulate", "logs.toml", "--sample", "nothing.csv"], ["splits", "--algorithm", "nothing"],
+    ["simulate", "logs.toml", "--sample", "logs.toml"], ["decode", "logs.toml", "rows.csv"],
+    ["vectors", "logs.toml", "--rows", "rows.csv"], ["encode", "designs"],
+    ["encode", "logs.toml", "designs"], ["schema", "x"], ["encode", "logs.toml", "-f"],
+    ["splits", "--algorithm", "uniform"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+@pytest.mark.usefixtures("folder")
+def test_errors_are_short_and_go_to_stderr(arguments: list[str]) -> None:
+    """At most three lines, none of them a traceback, and nothing on stdout."""
+    found = run(*arguments)
+    assert (2, "") == (found.code, found.out)
+    assert 1 <= found.err.count("\n") <= 3
+    assert "Traceback" not in found.err
+    assert all(line.startswith(("rowkey", "Try 'rowkey")) for line in found.err.splitlines())
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_with_many_mistakes_says_how_to_see_all() -> None:
+    """A verb that needs a sound file prints two mistakes, and names the verb that prints all."""
+    lines = run("encode", "wrong.toml").err.splitlines()
+    assert "rowkey: and 31 mistakes more; rowkey check wrong.toml tells all" == lines[2]
+    assert 33 == len(run("check", "wrong.toml").out.splitlines())
+
+
+def test_an_unknown_verb_is_told_the_nearest() -> None:
+    """A slip is mended; what is near nothing is told what there is."""
+    assert run("chek").err.startswith("rowkey: there is no verb 'chek'. Did you mean check?\n")
+    assert f"Verbs are {', '.join(VERBS)}." in run("frobnicate").err
+
+
+def test_a_mistake_of_ours_is_told_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rowkey did not foresee is no traceback either, leaves with 70, and --debug shows it."""
+    import rowkey.design
+
+    def fails(_: str) -> None:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(rowkey.design.Design, "read", fails)
+    found = run("encode", folder / "logs.toml")
+    assert (70, 2) == (found.code, found.err.count("\n"))
+    assert found.err.startswith("rowkey: ValueError: no such thing\n")
+    with pytest.raises(ValueError, match="no such thing"):
+        run("--debug", "encode", folder / "logs.toml")
+
+
+def test_debug_shows_where_an_error_arose(folder: Path) -> None:
+    """For those who mend rowkey, and for reports."""
+    assert "Traceback" in spawn("--debug", "encode", str(folder / "wrong.toml")).stderr
+
+
+def test_a_full_disk_is_told_in_a_line() -> None:
+    """What cannot be written is no traceback."""
+    with Path("/dev/full").open("w", encoding="ascii") as full:
+        done = spawn("schema", stdout=full, stderr=subprocess.PIPE, capture_output=False)
+    assert (2, f"rowkey: {os.strerror(errno.ENOSPC)}\n") == (done.returncode, done.stderr)
+
+
+def test_a_closed_pipe_is_quiet(folder: Path) -> None:
+    """Who reads the first line only is told no more: `rowkey encode … | head -1`."""
+    rows = '{"host": "web-1", "ts": 1609459200000}\n' * 50_000
+    command = f"{shlex.join(ROWKEY)} encode logs.toml | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, input=rows, capture_output=True, text=True, check=False
+    )
+    expected = (0, "097765622d310000000176bb3e7000\n", "")
+    assert expected == (done.returncode, done.stdout, done.stderr)
+
+
+def test_an_interrupted_simulation_leaves_with_130(folder: Path) -> None:
+    """Ctrl-C in the midst of a long run: one word, no traceback."""
+    (folder / "long.toml").write_text(LOGS.replace("500/s", "1000000/s").replace("60s", "20h"))
+    command = [*ROWKEY, "simulate", "long.toml", "--progress", "json"]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stderr is not None
+        assert json.loads(one.stderr.readline())["total"] == 72_000_000_000
+        one.send_signal(signal.SIGINT)
+        out, err = one.communicate(timeout=60)
+    assert (130, "") == (one.returncode, out)
+    assert err.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in err
+
+
+# Terminals
+
+
+def _on_a_terminal(folder: Path, **environment: str) -> str:
+    """What a simulation shows on a terminal."""
+    ours, theirs = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    shown = b""
+    with subprocess.Popen(
+        [*ROWKEY, "simulate", "logs.toml", "--exit-zero", "--progress", "none"],
+        cwd=folder,
+        stdout=theirs,
+        env={**kept, "TERM": "xterm-256color", "COLUMNS": "100", **environment},
+    ) as one:
+        os.close(theirs)
+        while True:
+            try:
+                piece = os.read(ours, 65_536)
+            except OSError:
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(ours)
+    assert one.returncode == 0
+    return shown.decode()
+
+
+def test_colour_is_for_terminals_that_want_it(folder: Path) -> None:
+    """A terminal gets colours; with NO_COLOR it gets no escape code at all."""
+    assert ESCAPE in _on_a_terminal(folder)
+    assert ESCAPE not in _on_a_terminal(folder, NO_COLOR="1")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_pipes_get_plain_text(verb: str, folder: Path) -> None:
+    """What is piped holds no escape code and nothing of progress."""
+    command = program.get_command(click.Context(program), verb)
+    assert command is not None
+    given = ["logs.toml"] * any(isinstance(one, click.Argument) for one in command.params)
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    done = spawn(verb, *given, cwd=folder, env=environment, input="")
+    assert (0, "") == (done.returncode, re.sub(r"[^\x1b\r]", "", done.stdout + done.stderr))
+
+
+def test_a_terminal_that_knows_no_unicode_is_no_error(folder: Path) -> None:
+    """What it cannot show is escaped, in text and in JSON that still parses."""
+    design = LOGS.replace("host", '"größe"').replace('"größe",', '"größe",')
+    (folder / "g.toml").write_text(design.replace('"[', "'''[").replace(']"', "]'''"))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    text = spawn("check", "g.toml", cwd=folder, env=environment)
+    document = spawn("check", "g.toml", "-f", "json", cwd=folder, env=environment)
+    assert (0, 0) == (text.returncode, document.returncode)
+    assert "größe" in json.loads(document.stdout)["recovered"]

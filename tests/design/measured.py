@@ -1,0 +1,75 @@
+"""Runs `rowkey VERB FILE` for many files, each in a process of its own, and tells what it took.
+
+Started as a program, so that what is measured is rowkey and not the test runner. It loads rowkey
+once and forks; a child that takes ten seconds or a gigabyte is ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+DEADLINE_S = 10
+ADDRESS_SPACE = 1 << 30
+
+
+def _child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
+    """Run the command and leave with its exit code."""
+    from rowkey.cli import main
+
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    signal.alarm(DEADLINE_S)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    sys.argv = ["rowkey", verb, path]
+    try:
+        main()
+    except SystemExit as left:
+        sys.stdout.flush()
+        os._exit(left.code if isinstance(left.code, int) else 70)
+    except BaseException:  # noqa: BLE001 - shown as what it is
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+    os._exit(70)
+
+
+def measured(verb: str, path: str) -> dict[str, Any]:
+    """What one run of the command printed, took and left with."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        pid = os.fork()
+        if pid == 0:
+            _child(verb, path, out, err)
+        _, status, used = os.wait4(pid, 0)
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "replace"))
+    return {
+        "code": os.waitstatus_to_exitcode(status),
+        "seconds": used.ru_utime + used.ru_stime,
+        "megabytes": used.ru_maxrss / 1024,
+        "out": texts[0],
+        "err": texts[1],
+    }
+
+
+def main() -> None:
+    """Measure every file of a folder, and print what was found as JSON."""
+    for room in ("design", "heat", "render", "simulate"):
+        import_module(f"rowkey.{room}")
+    verb, folder = sys.argv[1:]
+    found = {path.name: measured(verb, str(path)) for path in sorted(Path(folder).iterdir())}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+import rowkey
+from cli.command import run
+from design.designs import designs
+from design.schemas import Schema
+from docs.blocks import ROOT
+from rowkey import Design, json_schema
+from rowkey.cells import ATTRIBUTES
+
+EXAMPLES = sorted((ROOT / "src" / "rowkey" / "examples").glob("*/*.toml"))
+SCHEMA = Schema(json_schema())
+WRONG = Path(__file__).with_name("wrong.toml")
+
+
+def test_the_command_prints_it() -> None:
+    """`rowkey schema` prints the schema that `rowkey.json_schema` gives."""
+    assert rowkey.json_schema() == json.loads(run("schema").out)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_examples_are_accepted(path: Path) -> None:
+    """An editor underlines nothing in a design that ships."""
+    assert [] == SCHEMA.refused(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+@given(designs)
+def test_sound_designs_are_accepted(design: Design) -> None:
+    """An editor underlines nothing in a file that rowkey finds sound."""
+    assert [] == SCHEMA.refused(tomllib.loads(design.dumps()))
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("colour = 1", "colour"),
+        ("key = 5", "key"),
+        ('splits = "hex-strin"', "splits"),
+        ("splits = { algorithm = 'uniform', region = 3 }", "splits"),
+        ('fields.host = "txt"', "fields.host"),
+        ('fields.host = { type = "text", nullabel = true }', "fields.host"),
+        ('fields.host = { type = "text", max_bytes = 0 }', "fields.host"),
+        ('fields.host = { type = "text", draw = "zpif" }', "fields.host"),
+        ("families.d.compresion = 'ZSTD'", "families.d.compresion"),
+        ("families.d.compression = 'zst'", "families.d.compression"),
+        ("cluster.servers = 0", "cluster.servers"),
+        ("cluster.servers = 2.5", "cluster.servers"),
+        ('writes.sort = "true"', "writes.sort"),
+        ("reads = [{ name = '' }]", "reads.0.name"),
+        ("sample = { path = 'a', format = 'cvs' }", "sample"),
+    ],
+)  # fmt: skip
+def test_slips_are_underlined(text: str, path: str) -> None:
+    """A misspelt word, an unknown kind and a value out of range are refused where they stand."""
+    sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
+    assert [] == SCHEMA.refused(sound)
+    assert [path] == SCHEMA.refused(sound | tomllib.loads(text))
+
+
+@pytest.mark.parametrize("splits", ["hex-string", {"algorithm": "per-bucket"}, [r"\x01", "b"]])
+def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
+    """A name with dashes, a name with arguments and a list of keys are all right."""
+    assert [] == SCHEMA.refused(
+        {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "splits": splits}
+    )
+
+
+@pytest.mark.parametrize("word", ["table", "key", "fields"])
+def test_what_must_be_given_is_asked_for(word: str) -> None:
+    """A file without a table, a key or fields is refused as a whole."""
+    sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
+    assert [""] == SCHEMA.refused({name: sound[name] for name in sound if name != word})
+
+
+def test_every_section_of_a_wrong_file_is_underlined() -> None:
+    """The file of all mistakes is refused in each of its sections."""
+    found = SCHEMA.refused(tomllib.loads(WRONG.read_text(encoding="utf-8")))
+    sections = {"colour", "splits", "fields", "families", "cluster", "writes", "reads", "sample"}
+    assert sections == {path.partition(".")[0] for path in found}
+
+
+def test_every_word_has_its_meaning() -> None:
+    """What an editor shows beside a word is what the reference says of it."""
+    definitions = json_schema()["$defs"]
+    tables = {**definitions, "": json_schema()}
+    silent = [
+        f"{name}.{word}"
+        for name, table in tables.items()
+        for word, said in table.get("properties", {}).items()
+        if not said.get("description")
+    ]
+    assert [] == silent
+    family = json_schema()["properties"]["families"]["additionalProperties"]["properties"]
+    assert [f"{row.says}; {row.hbase}" for row in ATTRIBUTES.values()] == [
+        said["description"] for said in family.values()
+    ]

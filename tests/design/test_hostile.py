@@ -1,0 +1,316 @@
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from design import designs
+from rowkey import Design
+from rowkey.design.scanner import MOST_BYTES
+from rowkey.errors import DeclarationError
+
+MEASURE = Path(__file__).with_name("measured.py")
+MOST_SECONDS = 1.0
+MOST_MEGABYTES = 200
+BASE = designs.SOUND
+TOP, REST = BASE.split("\n\n", 1)
+
+
+def _key(part: str) -> str:
+    """The sound file with another first part of its key."""
+    return BASE.replace("[bucket(host, 16)]", part)
+
+
+def _splits(value: str) -> str:
+    """The sound file with other splits."""
+    return BASE.replace('"per_bucket"', value)
+
+
+def _field(words: str) -> str:
+    """The sound file with one field more."""
+    return BASE.replace("[families.d]", f"more = {words}\n\n[families.d]")
+
+
+def _name(name: str) -> str:
+    """The sound file with a field of another name."""
+    return BASE.replace("[families.d]", f'{name} = "u8"\n\n[families.d]')
+
+
+def _servers(value: str) -> str:
+    """The sound file with another number of servers."""
+    return BASE.replace("servers = 4", f"servers = {value}")
+
+
+def _keys(count: int, width: int) -> str:
+    """A list of ascending keys as a file has it."""
+    return "[" + ",".join(f'"{number:0{width}}"' for number in range(count)) + "]"
+
+
+FILES: dict[str, tuple[str | bytes, str]] = {
+    # sizes, depth and counts
+    "comment": ("# " + "x" * 300_000, "the file has 300,002 bytes; expected at most 262,144"),
+    "fifty_megabytes": (b"#" * 50_000_000, "the file has 50,000,000 bytes"),
+    "brackets": ("splits = " + "[" * 100_000, "lists and tables are nested too deep"),
+    "closed_brackets": (_splits("[" * 100_000 + "]" * 100_000), "nested too deep"),
+    "braces": (_splits("{a = " * 40_000), "nested too deep"),
+    "fields": (
+        BASE + "[f]\n" + "".join(f"f{n} = 'u8'\n" for n in range(100_000)),
+        "the file has 1,38",
+    ),
+    "many_fields": (
+        BASE + "".join(f"[fields.f{n}]\ntype='u8'\n" for n in range(9_000)),
+        "fields: 9,003 entries are too many; expected at most 1,000",
+    ),
+    "many_words": (
+        BASE + "".join(f"[f.a{n}]\n" for n in range(21_000)),
+        "the file has too many words and entries; expected at most 20,000",
+    ),
+    "unknown_words": ("".join(f"w{n} = 1\n" for n in range(15_000)), "more mistakes are not"),
+    "unknown_options": (
+        _field("{" + ",".join(f"nulable{n} = 1" for n in range(12_000)) + "}"),
+        "more mistakes are not listed",
+    ),
+    "dotted_word": (BASE + "a" + ".a" * 100_000 + " = 1", "a word has too many steps"),
+    "dotted_table": (BASE + "[a" + ".a" * 100_000 + "]", "a word has too many steps"),
+    "reads": (BASE + "[[reads]]\nname='x'\n" * 300, "reads: 301 entries are too many"),
+    "splits": (_splits(_keys(100_001, 6)), "bytes; expected at most 262,144"),
+    "many_splits": (_splits(_keys(21_000, 5)), "too many words and entries"),
+    "descending_splits": (
+        _splits('["b","a"' + ',"a"' * 9_000 + "]"),
+        "splits[1]: b'a' sorts before the key above it",
+    ),
+    "choices": (
+        _field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),
+        "bytes; expected at most 262,144",
+    ),
+    "newlines": ("\n" * 262_000, "table: it is missing"),
+    "returns": ("\r" * 262_000, "the file is no TOML"),
+    "quotes": (BASE + '"""' * 50_000, "the file is no TOML"),
+    "open_string": ('x = "' + "\\" * 200_000, "the file is no TOML"),
+    "open_long_string": ('x = """' + '\\""' * 60_000, "the file is no TOML"),
+    # numbers
+    "digits": (_servers("1" * 4_301), "a value of 4,301 characters without quotes"),
+    "hex_digits": (_servers("0x" + "f" * 60), "a value of 62 characters without quotes"),
+    "underscored": (_servers("1" + "_1" * 30), "a value of 61 characters without quotes"),
+    "wide_number": (_servers("9" * 39), "cluster.servers: a number of 130 bits is out of range"),
+    "float": (_servers("1e400"), "cluster.servers: inf does not fit"),
+    "endless_mean": (_field("{type='u8', mean_bytes=1e400}"), "inf is out of range"),
+    "no_mean": (_field("{type='u8', mean_bytes=nan}"), "nan is out of range"),
+    "bucket_0": (_key("[bucket(host, 0)]"), "key[0].bucket.n: 0 is out of range"),
+    "bucket_minus": (_key("[bucket(host, -1)]"), "'-1' has a sign"),
+    "bucket_65537": (_key("[bucket(host, 65537)]"), "65537 is out of range; expected 1..65536"),
+    "bucket_billion": (_key("[bucket(host, 1000000000)]"), "1000000000 is out of range"),
+    "bucket_exponent": (_key("[bucket(host, 1e400)]"), "'1e400' is not a number"),
+    "bucket_digits": (_key(f"[bucket(host, {'1' * 4_301})]"), "a number has 4,301 digits"),
+    "regions": (
+        _splits("{algorithm='uniform', regions=1000000000}"),
+        "splits.regions: 1000000000 is out of range; expected 1..100,000",
+    ),
+    "ttl_text": (BASE.replace("30d", "9" * 18 + "d"), "families.d.ttl: HBase cannot keep"),
+    "ttl_number": (BASE.replace('"30d"', "9" * 20), "families.d.ttl: 99999999999999999999 cannot"),
+    "width": (_field("{type='digits', width=2147483648}"), "width: 2147483648 is out of range"),
+    "max_bytes": (_field("{type='text', max_bytes=2147483648}"), "max_bytes: 2147483648 is out"),
+    "fixed": (_key("[host:fixed(2147483648)]"), "2147483648 is no number of bytes"),
+    # names
+    "family_colon": (BASE + "[families.'a:b']", "'a:b' has ':' in it"),
+    "family_slash": (BASE + "[families.'../etc']", "'../etc' has '/' in it"),
+    "family_quotes": (BASE + "[families.\"'; drop 't\"]", 'has "\'" in it'),
+    "family_control": (BASE + '[families."a\\u0000b"]', "characters in it that do not print"),
+    "family_long": (BASE + f"[families.{'a' * 300}]", "is 300 bytes long"),
+    "table_names": (BASE.replace('"logs"', '"a/b:c"'), "'a/b' has '/' in it"),
+    "field_control": (_name('"a\\u0007b"'), "fields.a\\x07b: 'a\\x07b' cannot be named in a key"),
+    "field_quote": (_name("'a\"b'"), "cannot be named in a key"),
+    "field_backslash": (_name("'a\\b'"), "cannot be named in a key"),
+    "field_empty": (_name("''"), "a field's name is empty"),
+    "field_long": (_name("a" * 100_000), "has 100,000 characters; expected at most 200"),
+    "field_decomposed": (_name("'e\u0301'"), "expected NFC. Write \u00e9."),
+    "type_long": (_field('"' + "u8" * 40_000 + '"'), "is no type"),
+    # characters and other text that is no text
+    "nul": (_field("'a\0b'"), "the file is no TOML"),
+    "not_utf_8": (BASE.encode() + b"x = '\xff\xfe'", ":23: byte "),
+    "utf_16": (BASE.encode("utf-16"), ":1: byte 0 is not UTF-8"),
+    "surrogate": (_field('"\\ud800"'), "the file is no TOML"),
+    "surrogate_bytes": (BASE.encode() + b"x = '\xed\xa0\x80'", "is not UTF-8"),
+    "twice": (BASE.replace("ts   =", 'host = "u8"\nts   ='), "a word is given twice"),
+    "table_twice": (BASE + "[fields]\nx = 'u8'", "a table is declared twice: '[fields]'"),
+    "date_as_name": (BASE.replace('"logs"', "1979-05-27"), "table: 1979-05-27 does not fit"),
+    "date_as_type": (
+        BASE.replace('"timestamp_ms"', "1979-05-27T07:32:00Z"),
+        "fields.ts: 1979-05-27T07:32:00+00:00 does not fit",
+    ),
+    # keys and conditions
+    "deep_key": (
+        _key("[" + "desc(" * 3_000 + "ts" + ")" * 3_000 + "]"),
+        "a call is nested too deep",
+    ),
+    "long_key": (_key("[host]" * 20_000), "characters are too many; expected at most 20,000"),
+    "key_of_parts": (_key("[host]" * 65), "a part too many"),
+    "key_of_mistakes": (
+        _key("[bucket(" + ",".join(["bucket(" + ",".join(["hosst"] * 60) + ",4)"] * 30) + ",4)]"),
+        "there is no field 'hosst'",
+    ),
+    "key_of_spaces": (_key("[" + " " * 19_000 + "%"), "the operator '%' stands in a key"),
+    "key_of_maxima": (_key("[" + "MAX " * 4_000 + "]"), "'MAX' stands where ] should"),
+    "key_of_hashes": (_key("[" + "hash" * 4_500), "key: "),
+    "where_of_quotes": (BASE.replace("host = ?", "'" * 3_999), "reads[0].where: "),
+    "where_of_tests": (BASE.replace("host = ?", " and ".join(["host = ?"] * 65)), "too many"),
+    "duration": (BASE.replace("30d", "1" * 60_000 + "d"), "is not a length of time"),
+}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What `rowkey check` and `rowkey splits` took for each file, as `verb name` to figures."""
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, (text, _) in FILES.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (folder / "directory").mkdir()
+    os.mkfifo(folder / "fifo")
+    (folder / "dangling").symlink_to(folder / "nothing")
+    found: dict[str, dict[str, Any]] = {}
+    for verb in ("check", "splits"):
+        command = [sys.executable, str(MEASURE), verb, str(folder)]
+        done = subprocess.run(command, capture_output=True, check=True, timeout=300)
+        for name, figures in json.loads(done.stdout).items():
+            found[f"{verb} {name}"] = figures
+    return found
+
+
+MORE = {
+    "directory": "it is not a regular file",
+    "fifo": "it is not a regular file",
+    "dangling": "the file cannot be read: No such file or directory",
+}
+MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_hostile_file_is_refused_by_name(name: str, measured: dict[str, dict[str, Any]]) -> None:
+    """Checking it tells what is wrong, in sentences, and leaves with 1."""
+    found = measured[f"check {name}"]
+    assert (1, "") == (found["code"], found["err"])
+    assert MESSAGES[name] in found["out"]
+    assert all(len(line) < 2_000 and line.isprintable() for line in found["out"].splitlines())
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_other_verbs_refuse_it_in_three_lines(
+    name: str, measured: dict[str, dict[str, Any]]
+) -> None:
+    """They leave with 2, print nothing as data, and at most three lines of error."""
+    found = measured[f"splits {name}"]
+    assert (2, "") == (found["code"], found["out"])
+    assert "Traceback" not in found["err"]
+    assert 1 <= found["err"].count("\n") <= 3
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_it_takes_no_second_and_little_memory(
+    name: str, measured: dict[str, dict[str, Any]]
+) -> None:
+    """Less than a second of a processor and 200 MB, for either verb."""
+    for verb in ("check", "splits"):
+        found = measured[f"{verb} {name}"]
+        assert found["seconds"] < MOST_SECONDS
+        assert found["megabytes"] < MOST_MEGABYTES
+
+
+SPOILERS = [
+    "",
+    "\0",
+    "\n",
+    '"',
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ".",
+    ",",
+    "\\",
+    "é",
+    "\ud800",
+    "[[",
+    "#",
+    "'''",
+    "9" * 50,
+    "1e400",
+    "-",
+    "inf",
+    "1979-05-27",
+    "null",
+    "\u2028",
+    "\u202e",
+]
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["sound", "wrong"]))
+def test_thousands_of_spoiled_files_give_designs_or_sentences(seed: int, which: str) -> None:
+    """Forty files a seed, each with a few slips: no other error, none slow."""
+    chance = random.Random(seed)
+    text = BASE if which == "sound" else MEASURE.with_name("wrong.toml").read_text("utf-8")
+    text = re.sub(" +#!.*", "", text)
+    for _ in range(40):
+        spoiled = text
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(spoiled))
+            spoiled = spoiled[:at] + chance.choice(SPOILERS) + spoiled[at + chance.randrange(6) :]
+        start = perf_counter()
+        try:
+            assert Design.loads(spoiled).table
+        except DeclarationError as problem:
+            assert problem.mistakes  # noqa: PT017 - every refusal says why
+        assert perf_counter() - start < MOST_SECONDS
+
+
+@given(st.binary(max_size=200))
+def test_bytes_of_any_sort_are_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    """A file of random bytes is no design, and says so."""
+    path = tmp_path_factory.mktemp("bytes") / "design.toml"
+    path.write_bytes(data)
+    with pytest.raises(DeclarationError) as caught:
+        Design.read(path)
+    assert caught.value.mistakes
+
+
+def test_a_file_of_the_greatest_size_is_read() -> None:
+    """256 KiB, comments included; one byte more is refused."""
+    padded = BASE + "#" * (MOST_BYTES - len(BASE))
+    assert Design.loads(BASE) == Design.loads(padded)
+    with pytest.raises(DeclarationError, match="262,145 bytes"):
+        Design.loads(padded + "#")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Editors on Windows write one."""
+    path = tmp_path / "design.toml"
+    path.write_text(BASE.replace("\n", "\r\n"), "utf-8-sig", newline="")
+    assert Design.loads(BASE) == Design.read(path)
+
+
+def test_no_text_of_a_file_is_compiled_as_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every regular expression is the house's own: none holds a word of the file."""
+    compiled: list[str] = []
+    compile_ = re._compile  # type: ignore[attr-defined]
+
+    def noted(pattern: Any, flags: Any) -> Any:
+        compiled.append(str(pattern))
+        return compile_(pattern, flags)
+
+    monkeypatch.setattr(re, "_compile", noted)
+    marked = BASE.replace("host", "(a+)+b")
+    with pytest.raises(DeclarationError):
+        Design.loads(marked)
+    Design.loads(BASE.replace("host", "qqq").replace('"n"', '"(a+)+b"')).dumps()
+    assert [] == [pattern for pattern in compiled if "(a+)+b" in pattern or "qqq" in pattern]

@@ -1,0 +1,230 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from design import designs
+from rowkey import Design
+from rowkey.errors import DeclarationError, Mistake
+
+WRONG = Path(__file__).with_name("wrong.toml")
+EXPECTED = "  #! "
+BETWEEN = " || "
+
+
+def mistakes_of(text: str) -> tuple[Mistake, ...]:
+    """Everything that is wrong with a design file."""
+    with pytest.raises(DeclarationError) as caught:
+        Design.loads(text)
+    return caught.value.mistakes
+
+
+def expected_of(text: str) -> list[tuple[int, str]]:
+    """The sentences that stand behind the lines of a file, with their lines."""
+    return [
+        (number, sentence)
+        for number, line in enumerate(text.splitlines(), 1)
+        if EXPECTED in line
+        for sentence in line.split(EXPECTED)[1].split(BETWEEN)
+    ]
+
+
+def test_every_mistake_of_a_file_is_told_at_once() -> None:
+    """Mistakes in all sections, each with its line, in the order of the file, and no other."""
+    text = WRONG.read_text(encoding="utf-8")
+    found = mistakes_of(text)
+    assert expected_of(text) == [(one.line, str(one)) for one in found]
+
+
+def test_each_line_of_the_error_names_file_and_line() -> None:
+    """As compilers print it, so that editors jump there."""
+    with pytest.raises(DeclarationError) as caught:
+        Design.read(WRONG)
+    lines = str(caught.value).splitlines()
+    assert len(caught.value.mistakes) == len(lines)
+    assert all(re.match(rf"{re.escape(str(WRONG))}:\d+: [a-z]", line) for line in lines)
+
+
+SENTENCE = re.compile(
+    r"(?P<path>[^ ].*?: )?(?P<what>.+?)(; expected .+?)?[.…](?P<remedy> [A-Z].*[.?])?"
+)
+LEFTOVERS = [
+    "function-",
+    "Input should",
+    "[type=",
+    "pydantic",
+    "..",
+    " ,",
+    "  ",
+    "expected ;",
+    "None",
+]
+
+
+def is_well_said(mistake: Mistake) -> bool:
+    """Whether a mistake reads as the house's sentence, and nothing of the library shows."""
+    text = str(mistake).replace("..", "–", 1) if ".." in mistake.allowed else str(mistake)
+    leftover = any(word in text for word in LEFTOVERS)
+    remedy = not mistake.remedy or (mistake.remedy[0].isupper() and mistake.remedy[-1] in ".?")
+    ends = not mistake.what.endswith((".", ";", ",", ":")) and not mistake.allowed.endswith(
+        (".", ";")
+    )
+    return bool(SENTENCE.fullmatch(text)) and remedy and ends and not leftover
+
+
+def test_every_mistake_is_a_sentence_of_the_house() -> None:
+    """`path: what; expected allowed. Remedy`, without leftovers of the schema library."""
+    found = mistakes_of(WRONG.read_text(encoding="utf-8"))
+    assert [] == [str(one) for one in found if not is_well_said(one)]
+
+
+VALUES: list[Any] = [0, -1, 10**30, 1.5, "", "x", "5", True, [], ["x"], {}, {"x": 1}, [{}], [[]]]
+
+
+def _paths(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place of a tree."""
+    steps = (
+        tree.items()
+        if isinstance(tree, dict)
+        else enumerate(tree if isinstance(tree, list) else ())
+    )
+    return [path, *(inner for step, value in steps for inner in _paths(value, (*path, step)))]
+
+
+def _spoiled(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A tree with another value at one place."""
+    if not path:
+        return value
+    copy = dict(tree) if isinstance(tree, dict) else list(tree)
+    copy[path[0]] = _spoiled(copy[path[0]], path[1:], value)
+    return copy
+
+
+@given(designs.trees(), st.data())
+def test_a_spoiled_word_gives_well_said_mistakes_or_none(words: dict[str, Any], data: Any) -> None:
+    """Any value in any place is taken or refused in the house's form, never with another error."""
+    tree = {word: value for word, value in words.items() if word != "families"}
+    place = data.draw(st.sampled_from(_paths(tree)[1:]))
+    try:
+        Design(**_spoiled(words, place, data.draw(st.sampled_from(VALUES))))
+    except DeclarationError as problem:
+        wrong = [str(one) for one in problem.mistakes if not is_well_said(one)]
+        assert [] == wrong
+
+
+SPOILS = {
+    "servers = 4": 'servers = "4"',
+    'rate = "5000/s"': 'rate = "5000"',
+    'where = "host = ?"': 'where = "host"',
+    'ttl = "30d"': 'ttl = "30 d d"',
+    '"per_bucket"': '"per_buckets"',
+    'ts   = "timestamp_ms"': 'ts   = "timestamp_mz"',
+    'qualifier = "n"': 'qualifer = "n"',
+    'table  = "logs"': 'table  = "lo gs"',
+    "[bucket(host, 16)]": "[buckt(host, 16)]",
+}
+
+
+@given(st.sets(st.sampled_from(sorted(SPOILS)), min_size=1))
+def test_each_mistake_is_told_whatever_else_is_wrong(chosen: set[str]) -> None:
+    """As many mistakes as were made: none hides another, and none makes another."""
+    text = designs.SOUND
+    for sound in chosen:
+        assert sound in text
+        text = text.replace(sound, SPOILS[sound])
+    assert len(chosen) == len(mistakes_of(text))
+
+
+FOLLOW_UPS = {
+    "a lost type": ('ts   = "timestamp_ms"', "ts   = { type = 3 }"),
+    "a misspelled type": ('ts   = "timestamp_ms"', 'ts   = "timestamp"'),
+    "a wrong family": ("[families.d]", '[families.d]\nbloom = "X"'),
+    "a family that is no table": ('[families.d]\nttl = "30d"', "[families]\nd = 3"),
+    "a list of words": ("[cluster]", "[[cluster]]"),
+    "a table of reads": ("[[reads]]", "[reads]"),
+    "a wrong name": (
+        'host = { type = "text", max_bytes = 40 }',
+        'host = { type = "text", width = 40 }',
+    ),
+    "a missing option": ('host = { type = "text", max_bytes = 40 }', 'host = { type = "choice" }'),
+    "a wrong option": (
+        'host = { type = "text", max_bytes = 40 }',
+        'host = { type = "choice", of = [1] }',
+    ),
+    "no fields": ("[fields]", "[feilds]"),
+    "a list of fields": ("[fields]", "[[fields]]"),
+}
+
+
+@pytest.mark.parametrize("case", FOLLOW_UPS)
+def test_one_mistake_is_told_once(case: str) -> None:
+    """That a wrong field is missing in the key, the read and the writes is not told."""
+    sound, wrong = FOLLOW_UPS[case]
+    text = designs.SOUND.replace("[writes]", '[writes]\narrival = "per(host)"\ntime = "ts"')
+    assert sound in text
+    assert 1 == len(mistakes_of(text.replace(sound, wrong)))
+
+
+def test_missing_words_are_named_with_their_meaning() -> None:
+    """An empty file lacks three."""
+    expected = [
+        "table: it is missing; expected the table's name, with its namespace if it has one.",
+        "key: it is missing; expected the row key in bracket notation.",
+        "fields: it is missing; expected the logical record, not the key.",
+    ]
+    assert expected == list(map(str, mistakes_of("")))
+
+
+def test_a_misspelled_word_is_not_missing_as_well() -> None:
+    """`tabel` was meant to be table: one mistake, with its line."""
+    found = mistakes_of(designs.SOUND.replace("table ", "tabel "))
+    assert [(1, "Did you mean table?")] == [(one.line, one.remedy) for one in found]
+
+
+def test_mistakes_in_python_have_no_line_and_the_order_of_the_key() -> None:
+    """A design written in Python is told the same, without a file."""
+    with pytest.raises(DeclarationError) as caught:
+        Design("t", "[aa][bb][cc]" * 4, fields={"x": "u8"})
+    places = [(one.line, one.path) for one in caught.value.mistakes]
+    assert [(0, f"key[{number}]") for number in range(12)] == places
+
+
+SYNTAX = {
+    "a = 1\na = 2\nb = 3": (2, "a word is given twice: 'a = 2'", "each word once", ""),
+    "[a]\n[a]\nb = 3": (2, "a table is declared twice: '[a]'", "each table once", ""),
+    "a = {b = 1, b = 2}\n": (
+        1,
+        "a word is given twice: 'a = {b = 1, b = 2}'",
+        "each word once",
+        "",
+    ),
+    "a = yes\n": (
+        1,
+        "a value is none of TOML's: 'a = yes'",
+        "text in quotes, a number, true, false, a list or a table",
+        "",
+    ),
+    "key = \"['\\x00']\"\n": (
+        1,
+        "a backslash escapes nothing: 'key = \"[\\'\\\\x00\\']\"'",
+        "an escape of TOML",
+        "Write a key with escapes or quoted names between ''' and '''.",
+    ),
+    'key = "["log-event"]"\n': (
+        1,
+        """the file is no TOML: Expected newline or end of document after a statement: \
+'key = "["log-event"]"'""",
+        "",
+        "Write a key with escapes or quoted names between ''' and '''.",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SYNTAX)
+def test_what_is_no_toml_is_shown_with_its_line(text: str) -> None:
+    """Before syntax is right nothing else can be told, so the line is shown."""
+    (found,) = mistakes_of(text)
+    assert SYNTAX[text] == (found.line, found.what, found.allowed, found.remedy)

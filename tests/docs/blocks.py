@@ -1,0 +1,225 @@
+"""The examples of the written pages, run: what a page prints is what a reader gets.
+
+Of the fenced blocks of a page, from top to bottom, in one empty folder:
+
+* `console`: lines after `$` are run by the shell, lines after `>` continue them; what follows is
+  what must be printed. All commands of a block share one shell.
+* `pycon`: Python with its prompts; all blocks of a page share their names.
+* a language and a file's name, as in `toml logs.toml`: the file is written.
+
+A line `...` stands for any lines. Every other block is for reading only.
+
+`python tests/docs/blocks.py PAGE...` writes what is printed now into the pages.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from contextlib import chdir
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+_FENCE = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_END = "-- end of a command --"
+PATIENCE_S = 60
+WIDTH = "100"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page.
+
+    Args:
+        language: the word after the fence.
+        file: the name after it, or an empty string.
+        text: what stands between the fences.
+        start: where the text begins in the page.
+    """
+
+    language: str
+    file: str
+    text: str
+    start: int
+
+    def calls(self, programs: frozenset[str]) -> bool:
+        """Whether one of its commands begins with one of these programs."""
+        is_console = self.language == "console"
+        return is_console and any(f"$ {name} " in self.text for name in programs)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A block that was run.
+
+    Args:
+        block: the block.
+        actual: the same text with what was printed now.
+    """
+
+    block: Block
+    actual: str
+
+    @property
+    def is_as_written(self) -> bool:
+        """Whether the page says what was printed."""
+        return matches(self.block.text, self.actual)
+
+
+def blocks_of(page: str) -> list[Block]:
+    """The fenced blocks of a page, from top to bottom."""
+    return [
+        Block(found[1], found[2] or "", found[3], found.start(3)) for found in _FENCE.finditer(page)
+    ]
+
+
+def run_page(page: str, folder: Path, missing: frozenset[str] = frozenset()) -> Iterator[Outcome]:
+    """Run the blocks of a page in a folder.
+
+    Args:
+        page: its text.
+        folder: an empty one.
+        missing: programs that are not installed; blocks that call them are not run.
+    """
+    names: dict[str, Any] = {}
+    for block in blocks_of(page):
+        if block.calls(missing):
+            continue
+        if block.file:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "console":
+            yield Outcome(block, _console(block.text, folder))
+        elif block.language == "pycon":
+            with chdir(folder):
+                yield Outcome(block, _python(block.text, names))
+
+
+def matches(expected: str, actual: str) -> bool:
+    """Whether two texts are equal, a line `...` of the first standing for any lines.
+
+    >>> matches("a\\n...\\nd\\n", "a\\nb\\nc\\nd\\n"), matches("a\\n", "b\\n")
+    (True, False)
+    """
+    lines = (line.rstrip() for line in expected.rstrip().split("\n"))
+    pattern = "\n".join(r"(?:.*\n)*?.*" if line == "..." else re.escape(line) for line in lines)
+    told = "\n".join(line.rstrip() for line in actual.rstrip().split("\n"))
+    return re.fullmatch(pattern, told) is not None
+
+
+def _console(text: str, folder: Path) -> str:
+    """The commands of a block, each followed by what it prints."""
+    commands = _commands(text)
+    script = "".join(
+        f"{shown_as_typed(command)}\n_code=$?; printf '\\n{_END}\\n'; (exit $_code)\n"
+        for command in commands
+    )
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    told = subprocess.run(
+        ["sh", "-c", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": WIDTH, "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    ).stdout
+    printed = told.split(f"\n{_END}\n")
+    pieces = []
+    for command, output in zip(commands, printed, strict=False):
+        shown = output.strip("\n")
+        pieces.append(command + (f"{shown}\n" if shown else ""))
+    return "".join(pieces)
+
+
+def _commands(text: str) -> list[str]:
+    """The commands of a block with their prompts, without what they print."""
+    commands: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.startswith("$ "):
+            commands.append(line)
+        elif line.startswith("> ") and commands:
+            commands[-1] += line
+    return commands
+
+
+def shown_as_typed(command: str) -> str:
+    """A command without its prompts.
+
+    >>> shown_as_typed("$ cat \\\\\\n> file\\n")
+    'cat \\\\\\nfile'
+    """
+    return "\n".join(line[2:] for line in command.rstrip("\n").split("\n"))
+
+
+class _Recorder(doctest.DocTestRunner):
+    """Keeps what each example prints, whether it was expected or not."""
+
+    def __init__(self) -> None:
+        super().__init__(verbose=False, optionflags=doctest.ELLIPSIS)
+        self.printed: list[str] = []
+
+    def report_start(self, out: Any, test: Any, example: Any) -> None: ...
+
+    def report_success(self, out: Any, test: Any, example: Any, got: str) -> None:
+        self.printed.append(example.want)
+
+    def report_failure(self, out: Any, test: Any, example: Any, got: str) -> None:
+        self.printed.append(got)
+
+    def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
+        kind, problem, _ = exc_info
+        name = (
+            kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        )
+        shown = str(problem)
+        told = f"{name}: {shown}" if shown else name
+        self.printed.append(f"Traceback (most recent call last):\n{told}\n")
+
+
+def _python(text: str, names: dict[str, Any]) -> str:
+    """The examples of a block, each followed by what it prints."""
+    test = doctest.DocTestParser().get_doctest(text, names, "page", None, 0)
+    recorder = _Recorder()
+    recorder.run(test, out=lambda _: None, clear_globs=False)
+    names.update(test.globs)
+    pieces = []
+    for example, printed in zip(test.examples, recorder.printed, strict=True):
+        first, *more = example.source.rstrip("\n").split("\n")
+        lines = [f">>> {first}", *(f"... {line}".rstrip() for line in more)]
+        pieces.append("\n".join(lines) + "\n" + printed)
+    return "".join(pieces)
+
+
+def rewritten(page: str, outcomes: list[Outcome]) -> str:
+    """The page with what its blocks print now."""
+    for outcome in reversed(outcomes):
+        block = outcome.block
+        if not outcome.is_as_written:
+            page = page[: block.start] + outcome.actual + page[block.start + len(block.text) :]
+    return page
+
+
+def main() -> None:
+    """Write what is printed now into the pages that are named."""
+    for name in sys.argv[1:]:
+        path = Path(name)
+        page = path.read_text(encoding="utf-8")
+        with TemporaryDirectory() as folder:
+            outcomes = list(run_page(page, Path(folder)))
+        stale = sum(not outcome.is_as_written for outcome in outcomes)
+        path.write_text(rewritten(page, outcomes), encoding="utf-8")
+        sys.stdout.write(f"{name}: {len(outcomes)} blocks run, {stale} written anew\n")
+
+
+if __name__ == "__main__":
+    main()

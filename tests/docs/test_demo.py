@@ -1,0 +1,106 @@
+"""The demonstration, the picture and the locks: what a newcomer sees first, and installs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from docs.blocks import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLES = ROOT / "src" / "rowkey" / "examples"
+PICTURE = ROOT / "docs" / "picture.svg"
+PICTURE_BYTES_MOST = 120_000
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the demonstration prints into a pipe, and the folder it fills."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, str(ROOT / "tools" / "demo.py"), str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (0, "") == (run.returncode, run.stderr)
+    return run.stdout, folder
+
+
+def documents(folder: Path) -> dict[str, Any]:
+    """The JSON of every design of the demonstration, by data set and name."""
+    return {
+        path.relative_to(folder).with_suffix("").as_posix(): json.loads(path.read_text("utf-8"))
+        for path in sorted(folder.glob("*/*.json"))
+    }
+
+
+def test_demo_judges_every_example(demo: tuple[str, Path]) -> None:
+    """Each design that ships has its text and its JSON, and they come to the same verdict."""
+    _, folder = demo
+    found = documents(folder)
+    designs = {
+        p.relative_to(EXAMPLES).with_suffix("").as_posix() for p in EXAMPLES.glob("*/*.toml")
+    }
+    assert len(designs) >= 6
+    assert designs == found.keys()
+    for name, document in found.items():
+        text = (folder / f"{name}.txt").read_text("utf-8")
+        assert f"\n{document['verdict'].upper()}: the fullest of " in text
+
+
+def test_demo_shows_what_it_promises(demo: tuple[str, Path]) -> None:
+    """Time first is hot on both; on whole hours the remainder is too, and the hash is not."""
+    verdicts = {name: document["verdict"] for name, document in documents(demo[1]).items()}
+    assert "hot" == verdicts["flights/time_first"] == verdicts["apache/time_first"]
+    assert ("hot", "even") == (verdicts["flights/mod"], verdicts["flights/hashed"])
+
+
+def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
+    """On both recordings each read is one range of one design, and a whole scan of another."""
+    for document in documents(demo[1]).values():
+        assert 2 == len(document["reads"])
+    lines = [line for line in demo[0].splitlines() if "the whole table" in line]
+    assert 4 == len(lines)
+    assert [] == [line for line in lines if "1 range" not in line.replace("16 ranges", "")]
+
+
+def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
+    """No colour and no cut column stands in a pipe; it says where to go on."""
+    text, folder = demo
+    assert "\x1b" not in text
+    assert "…" not in text
+    assert [] == [line for line in text.splitlines() if len(line) > 100 and str(folder) not in line]
+    for word in ("docs/tutorial.md", "rowkey simulate ", "*.json"):
+        assert word in text
+
+
+def test_picture_is_of_these_designs(demo: tuple[str, Path]) -> None:
+    """The picture is light, well formed, and shows the verdicts that the demonstration comes to."""
+    told = " ".join(ET.parse(PICTURE).getroot().itertext())
+    assert PICTURE.stat().st_size < PICTURE_BYTES_MOST
+    for name in ("time_first", "mod", "hashed"):
+        document = documents(demo[1])[f"flights/{name}"]
+        assert document["key"] in told
+        assert f"{document['verdict'].upper()}  {document['verdict_skew']:.2f}×" in told
+        share = document["equal_count"]["regions"]["total"]
+        assert f"busiest of {len(document['regions'])} regions: {share:.0%}" in told
+
+
+@pytest.mark.parametrize("name", ["run", "dev"])
+def test_lock_pins_every_dependency(name: str) -> None:
+    """A lock pins each package it must, every pin has hashes, and none says where it is from."""
+    text = (ROOT / "requirements" / f"{name}.lock").read_text("utf-8")
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = declared["project"]["dependencies"]
+    wanted += declared["dependency-groups"]["dev"] if name == "dev" else []
+    names = {re.split(r"[<>=!~ ]", one)[0] for one in wanted}
+    pins = re.findall(r"^([\w.-]+)==\S+(.*)\\\n    --hash=sha256:", text, re.MULTILINE)
+    assert set() == names - {pin for pin, _ in pins}
+    assert len(pins) == sum("==" in line for line in text.splitlines())
+    assert "://" not in text

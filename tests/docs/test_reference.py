@@ -1,0 +1,159 @@
+"""The generated reference: it is what the classes say, and nothing public is missing from it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click import Context
+
+import rowkey
+from docs.blocks import ROOT
+from rowkey.cells import ATTRIBUTES
+from rowkey.cli.group import program
+from rowkey.heat import CAUSES
+from rowkey.keys import TRANSFORMS, TYPES
+from rowkey.regions import SPLITS
+from rowkey.render import CHECK, SIMULATE, VECTORS
+from rowkey.render import SPLITS as SPLITS_FIELDS
+from rowkey.rows import PLACES
+from rowkey.schema import (
+    Burst,
+    ClusterWords,
+    Declaration,
+    FieldWords,
+    Late,
+    ReadWords,
+    SampleWords,
+    WriteWords,
+)
+from rowkey.workload import ARRIVALS, DRAWS, FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+REFERENCE = ROOT / "docs" / "reference"
+MODELS = (
+    Declaration, FieldWords, ClusterWords, WriteWords, Late, Burst, ReadWords, SampleWords,
+)  # fmt: skip
+KINDS: dict[str, Mapping[str, Any]] = {
+    "fields": TYPES,
+    "transforms": TRANSFORMS,
+    "splits": SPLITS,
+    "draws": DRAWS,
+    "formats": FORMATS,
+    "places": PLACES,
+    "causes": CAUSES,
+}
+
+
+def page(name: str) -> str:
+    """A page of the reference."""
+    return (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+
+
+def check(folder: Path) -> subprocess.CompletedProcess[str]:
+    """What `tools/docs.py --check` says of a folder."""
+    command = [sys.executable, str(ROOT / "tools" / "docs.py"), "--check", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_reference_is_what_the_classes_say() -> None:
+    """The committed pages are those that the tool would write."""
+    told = check(REFERENCE)
+    assert (0, "") == (told.returncode, told.stderr), told.stdout
+
+
+def test_a_stale_page_is_seen(tmp_path: Path) -> None:
+    """A page that was changed, one that is missing and one too many each show in the diff."""
+    folder = tmp_path / "reference"
+    shutil.copytree(REFERENCE, folder)
+    (folder / "draws.md").write_text("# Draws\n", encoding="utf-8")
+    (folder / "cli.md").unlink()
+    (folder / "old.md").write_text("old\n", encoding="utf-8")
+    told = check(folder)
+    changed = [line for line in told.stdout.splitlines() if line.startswith("--- ")]
+    assert 1 == told.returncode
+    assert ["cli.md", "draws.md", "old.md"] == [line.rpartition("/")[2] for line in changed]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_has_its_section(name: str) -> None:
+    """Every kind of a drawer has a heading of its own on the drawer's page."""
+    headings = set(page(name).splitlines())
+    own = [kind for kind, made in KINDS[name].items() if made.__module__.startswith("rowkey.")]
+    assert [] == [kind for kind in own if f"## {kind}" not in headings]
+
+
+def test_every_vector_is_listed() -> None:
+    """The golden vectors of every type and every transform stand in the reference."""
+    for name in ("fields", "transforms"):
+        text = page(name)
+        for kind in KINDS[name].values():
+            assert [] == [v for v in kind.vectors if f"`{v.hex}`" not in text]
+
+
+def test_every_word_is_explained() -> None:
+    """Every word of a design file stands in its table with a meaning."""
+    rows = [
+        line.split(" | ") for line in page("design-file").splitlines() if line.startswith("| `")
+    ]
+    told = {row[0].strip("| `") for row in rows if row[3].strip(" |")}
+    words = {info.alias or name for m in MODELS for name, info in m.model_fields.items()}
+    assert set() == (words | set(ATTRIBUTES)) - told
+
+
+def test_every_verb_and_option_is_listed() -> None:
+    """Every verb stands in the page of the command, with every option it takes."""
+    text = page("cli")
+    context = Context(program)
+    for verb in program.list_commands(context):
+        command = program.get_command(context, verb)
+        assert command is not None
+        section = text.partition(f"\n## {verb}\n")[2].partition("\n## ")[0]
+        options = [option for one in command.params for option in one.opts if option[0] == "-"]
+        assert [] == [option for option in options if option not in section]
+
+
+@pytest.mark.parametrize("fields", [SIMULATE, CHECK, SPLITS_FIELDS, VECTORS])
+def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
+    """Every field of a document stands in the page with its meaning."""
+    text = page("json")
+    assert [] == [path for path, says in fields.items() if f"| `{path}` | {says} |" not in text]
+
+
+def test_every_arrival_and_error_is_listed() -> None:
+    """Every arrival and every class of error stands in its page."""
+    arrivals, errors = page("arrivals"), page("errors")
+    assert [] == [name for name, says in ARRIVALS.items() if says not in arrivals]
+    assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in errors]
+
+
+def test_every_public_name_is_listed() -> None:
+    """Every name of the front door and of each room's door stands in the page for Python."""
+    text = page("python")
+    assert [] == [name for name in rowkey.__all__ if f"### {name}\n" not in text]
+    for path in sorted((ROOT / "src" / "rowkey").glob("*/__init__.py")):
+        room = path.parent.name
+        if room != "cli":
+            section = text.partition(f"\n## rowkey.{room}\n")[2].partition("\n## ")[0]
+            offered = __import__(f"rowkey.{room}", fromlist=["__all__"]).__all__
+            assert [] == [name for name in offered if f"| `{name}` | " not in section]
+
+
+def test_every_source_is_collected() -> None:
+    """Each file of the package that names a source in a docstring is linked from the page."""
+    text = page("sources")
+    package = ROOT / "src" / "rowkey"
+    naming = [
+        path.relative_to(package).as_posix()
+        for path in sorted(package.rglob("*.py"))
+        if re.search(r'(?:^ *|"""|[.] )Source: ', path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(naming) > 20
+    assert [] == [name for name in naming if f"[{name}]" not in text]

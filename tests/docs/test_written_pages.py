@@ -1,0 +1,103 @@
+"""The written pages: their examples run as printed, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from docs.blocks import ROOT, blocks_of, matches, rewritten, run_page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRITTEN = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md")]
+)
+ALL = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/reference/*.md"))
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+PROGRAMS = ("java", "go")
+"""What some pages call beside the shell and Python; a page says so if they are not installed."""
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
+    """Every command and every line of Python of a page prints what stands under it."""
+    page = (ROOT / name).read_text(encoding="utf-8")
+    missing = frozenset(program for program in PROGRAMS if shutil.which(program) is None)
+    for outcome in run_page(page, tmp_path, missing):
+        if not outcome.is_as_written:
+            assert outcome.block.text == outcome.actual
+    if any(block.calls(missing) for block in blocks_of(page)):
+        pytest.skip(f"SOME EXAMPLES OF {name} NOT RUN: missing {', '.join(sorted(missing))}")
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, *ALL])
+def test_links_lead_somewhere(name: str) -> None:
+    """Every link of a page leads to a file of the repository, and to a heading that is there."""
+    path = ROOT / name
+    page = _FENCED.sub("", path.read_text(encoding="utf-8"))
+    broken = []
+    for link in _LINK.findall(page):
+        file, _, heading = link.partition("#")
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        target = (path.parent / file) if file else path
+        if not target.exists() or (heading and heading not in _anchors(target)):
+            broken.append(link)
+    assert [] == broken
+
+
+def _anchors(path: Path) -> set[str]:
+    """The names under which a page's headings are linked."""
+    page = _FENCED.sub("", path.read_text(encoding="utf-8"))
+    plain = (re.sub(r"[`*]", "", heading).lower() for heading in _HEADING.findall(page))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
+def test_every_page_is_reached() -> None:
+    """Every page is linked from the index of the docs, or from a page that is."""
+    reached, waiting = set(), [ROOT / "docs" / "index.md"]
+    while waiting:
+        path = waiting.pop().resolve()
+        if path in reached or path.suffix != ".md":
+            continue
+        reached.add(path)
+        links = _LINK.findall(path.read_text(encoding="utf-8"))
+        targets = (path.parent / link.partition("#")[0] for link in links if "://" not in link)
+        waiting += [target for target in targets if target.is_file()]
+    pages = {path.resolve() for path in ROOT.glob("docs/**/*.md")}
+    assert set() == {path.relative_to(ROOT).as_posix() for path in pages - reached}
+
+
+def test_a_stale_example_is_seen(tmp_path: Path) -> None:
+    """A command and a line of Python that print something else are both found, and mended."""
+    page = (
+        "```console\n$ echo one; false\nzwei\n$ echo $?\n1\n```\n"
+        "```pycon\n>>> 1 + 1\n3\n>>> len('ab')\n2\n```\n"
+        "```text a.txt\nfile\n```\n```console\n$ cat \\\n> a.txt\n...\n```\n"
+    )
+    outcomes = list(run_page(page, tmp_path))
+    assert [False, False, True] == [outcome.is_as_written for outcome in outcomes]
+    mended = page.replace("zwei", "one").replace("3\n", "2\n")
+    assert mended == rewritten(page, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "equal"),
+    [
+        ("a\n", "a \n\n", True),
+        ("a\n...\n", "a\nb\nc\n", True),
+        ("...\nc\n", "a\nb\nc\n", True),
+        ("a\n...\nd\n", "a\nb\nc\n", False),
+        ("a.c\n", "abc\n", False),
+    ],
+)
+def test_dots_stand_for_lines(expected: str, actual: str, *, equal: bool) -> None:
+    """A line of three dots stands for any lines, and nothing else is loose."""
+    assert equal == matches(expected, actual)

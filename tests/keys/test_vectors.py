@@ -1,0 +1,87 @@
+"""Golden vectors: the bytes that each kind promises for ever, and the encoder's word for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import book
+from rowkey import bind_key
+from rowkey.keys import TRANSFORMS, TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys import FieldType, Key, Transform, Vector
+
+KINDS: Mapping[str, type[FieldType | Transform]] = {**TYPES, **TRANSFORMS}
+VECTORS = [
+    pytest.param(vector, id=f"{name}-{index}")
+    for name, kind in KINDS.items()
+    for index, vector in enumerate(kind.vectors)
+]
+
+
+def bound(vector: Vector) -> Key:
+    """The key of a vector, bound anew."""
+    return bind_key(vector.key, vector.fields)
+
+
+def salt_of(vector: Vector) -> int | None:
+    """The number drawn for the row: what stands in it under the name of no field."""
+    drawn = [value for name, value in vector.row.items() if name not in vector.fields]
+    return drawn[0] if drawn else None
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_has_vectors(name: str) -> None:
+    """No kind goes without golden vectors: they are its contract."""
+    assert len(KINDS[name].vectors) > 0
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_vectors_are_of_the_kind(name: str) -> None:
+    """A vector shows the kind that carries it: its name stands in the key or in the fields."""
+    for vector in KINDS[name].vectors:
+        types = {w if isinstance(w, str) else w["type"] for w in vector.fields.values()}
+        assert name in types or f"{name}(" in vector.key
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_rows(vector: Vector) -> None:
+    """One row has the bytes of its vector."""
+    assert vector.hex == bound(vector).encode(vector.row, salt=salt_of(vector)).hex()
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_batches(vector: Vector) -> None:
+    """A batch has the bytes of the vector in every row."""
+    key = bound(vector)
+    columns: dict[str, Any] = {
+        name: pa.array([declared.normal(vector.row[name])] * 3, declared.type.arrow())
+        for name, declared in key.fields.items()
+    }
+    batch = pa.RecordBatch.from_pydict({"rows": pa.nulls(3), **columns})
+    salt = salt_of(vector)
+    salts = None if salt is None else np.full(3, salt)
+    assert [bytes.fromhex(vector.hex)] * 3 == key.encode_batch(batch, salts=salts).to_pylist()
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_book(vector: Vector) -> None:
+    """The page of bytes asks for the same."""
+    told = book.encode(vector.key, vector.fields, vector.row, salt_of(vector))
+    assert vector.hex == told.hex()
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_decoding(vector: Vector) -> None:
+    """The bytes give back the normal value of every field that they do not lose."""
+    key = bound(vector)
+    encoded = key.encode(vector.row, salt=salt_of(vector))
+    claimed = [name for name in key.fields if key.body.residue(name).nothing]
+    expected = {name: key.fields[name].normal(vector.row[name]) for name in claimed}
+    assert expected == key.decode(encoded)

@@ -1,0 +1,169 @@
+"""Random keys, rows and reads over one record, and what a read means for a row, told naively."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from rowkey.errors import DeclarationError
+from rowkey.keys import bind_key
+from rowkey.schema import Equal, OneOf, Ordering, Range, StartsWith
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys import Key
+    from rowkey.schema import Bound, Bounds
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 6, "heavy": ["a", "ab"]},
+    "kind": {"type": "choice", "of": ["info", "warn", "error"]},
+    "n": "i16",
+    "u": "u8",
+    "ts": "timestamp_s",
+    "note": {"type": "text", "max_bytes": 6, "nullable": True},
+    "level": {"type": "u8", "nullable": True},
+    "raw": {"type": "bytes", "max_bytes": 4},
+    "code": {"type": "digits", "width": 4},
+    "day": "date",
+    "f": "float32",
+    "yes": "bool",
+}
+
+PARTS = (
+    "[host]", "[host:fixed(8)]", "[host:raw]", "[desc(host)]", "[reverse(host)]", "[kind]",
+    "[kind:text]", "[desc(kind)]", "[n]", "[desc(n)]", "[n:i32]", "[u]", "[reverse(n)]", "[ts]",
+    "[ts:u32]", "[ts:calendar]", "[desc(ts)]", "[desc(ts:u32)]", "[note]", "[desc(note)]",
+    "[level]", "[desc(level)]", "[raw]", "[desc(raw)]", "[code]", "[day]",
+    "[desc(day:calendar)]", "[f]", "[desc(f)]", "[yes]", "['x']", "['-']",
+    "[bucket(host, 4)]", "[bucket(host, ts, 8)]", "[bucket(host, ts, 8, 3)]",
+    "[bucket(kind, 4, as=hex)]", "[bucket(4, over=rest)]", "[bucket(note, 4)]", "[mod(ts, 16)]",
+    "[mod(n, 5)]", "[mod(ts, 100, as=decimal)]", "[salt(3)]", "[digest(host, 2)]",
+    "[digest(host, n, 4)]", "[digest(code, 2, as=hex)]", "[truncate(host, 2)]",
+    "[truncate(ts, 6)]", "[time_bucket(ts, 1m)]", "[time_bucket(ts:u32, 1m)]",
+    "[desc(time_bucket(ts, 10s))]", "[time_slice(ts, 1m)]", "[bucket(time_bucket(ts, 10s), 4)]",
+    "[mod(time_bucket(ts, 10s), 7)]", "[desc(bucket(host, 4))]", "[desc(digest(host, 2))]",
+)  # fmt: skip
+LAST = ("[host:tail]", "[desc(host:tail)]", "[raw:tail]", "[raw:raw]", "[desc(raw:tail)]")
+
+HOSTS = ("", "a", "ab", "abc", "b", "ba", "é", "z\U0001f600", "~", "a\x7f")
+POOLS: dict[str, st.SearchStrategy[Any]] = {
+    "host": st.sampled_from(HOSTS),
+    "kind": st.sampled_from(("info", "warn", "error")),
+    "n": st.sampled_from((-32768, -2, -1, 0, 1, 2, 255, 256, 32767)),
+    "u": st.sampled_from((0, 1, 127, 128, 254, 255)),
+    "ts": st.sampled_from((0, 1, 9, 10, 59, 60, 61, 3599, 3600, 1_609_459_200, 2**32 - 1)),
+    "note": st.none() | st.sampled_from(HOSTS),
+    "level": st.none() | st.sampled_from((0, 1, 254, 255)),
+    "raw": st.sampled_from((b"", b"\0", b"\0\0", b"\0\xff", b"a", b"a\0", b"\xff", b"\xff\xff")),
+    "code": st.sampled_from(("0000", "0001", "0010", "9999", "1234")),
+    "day": st.sampled_from((0, 1, 255, 256, 18_628)).map(lambda n: date(1970, 1, 1) + timedelta(n)),
+    "f": st.sampled_from((-float("inf"), -2.5, -0.0, 0.0, 0.5, 1.0, float("inf"))),
+    "yes": st.booleans(),
+}
+NOT_OF_TIME = ("host", "note", "raw")
+
+
+@st.composite
+def keys(draw: st.DrawFn) -> Key:
+    """A random key of up to five parts."""
+    parts = draw(st.lists(st.sampled_from(PARTS), min_size=1, max_size=4))
+    if draw(st.integers(0, 3)) == 0:
+        parts.append(draw(st.sampled_from(LAST)))
+    try:
+        return bound("".join(parts))
+    except DeclarationError:
+        assume(False)
+        raise
+
+
+def bound(notation: str) -> Key:
+    """A key over the record."""
+    return bind_key(notation, FIELDS)
+
+
+def rows(key: Key, most: int = 25) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Random rows in normal values."""
+    one = st.fixed_dictionaries(POOLS).map(lambda row: normal(key, row))
+    return st.lists(one, min_size=1, max_size=most)
+
+
+def normal(key: Key, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as the fields hold it."""
+    return {
+        name: None if value is None else key.all_fields[name].normal(value)
+        for name, value in row.items()
+    }
+
+
+@st.composite
+def bounds(draw: st.DrawFn, key: Key) -> dict[str, Bound]:
+    """What is asked of up to three fields, mostly of the key."""
+    names = draw(
+        st.lists(
+            st.sampled_from([*key.fields] or ["n"]) | st.sampled_from(sorted(FIELDS)),
+            max_size=3,
+            unique=True,
+        )
+    )
+    return {name: draw(_bound(key, name)) for name in names}
+
+
+@st.composite
+def _bound(draw: st.DrawFn, key: Key, name: str) -> Bound:
+    field = key.all_fields[name]
+    value = POOLS[name].map(lambda v: None if v is None else field.normal(v))
+    present = value.filter(lambda v: v is not None)
+    form = draw(st.sampled_from(("=", "=", "in", "range", "half", "starts")))
+    if form == "in":
+        return OneOf(tuple(draw(st.lists(value, min_size=1, max_size=4, unique=True))))
+    if form == "range":
+        low, high = draw(present), draw(present)
+        return Range(low, high, draw(st.booleans()), draw(st.booleans()))
+    if form == "half":
+        if draw(st.booleans()):
+            return Range(low=draw(present), with_low=draw(st.booleans()))
+        return Range(high=draw(present), with_high=draw(st.booleans()))
+    if form == "starts" and field.type.is_sequence:
+        return StartsWith(draw(present))
+    return Equal(draw(value))
+
+
+@st.composite
+def orders(draw: st.DrawFn, key: Key) -> tuple[Ordering, ...]:
+    """An order asked for."""
+    names = draw(st.lists(st.sampled_from([*key.fields] or ["n"]), max_size=2, unique=True))
+    return tuple(Ordering(name, draw(st.booleans())) for name in names)
+
+
+def held(name: str, value: Any) -> Any:
+    """A value as it compares: a choice by its place in the list, text by its UTF-8 bytes."""
+    if value is None:
+        return None
+    if FIELDS[name] == FIELDS["kind"]:
+        return FIELDS["kind"]["of"].index(value)
+    return value.encode() if isinstance(value, str) else value
+
+
+def matches(row: Mapping[str, Any], asked: Bounds, names: set[str]) -> bool:
+    """Whether a row satisfies the conditions on some fields."""
+    return all(_matches(name, row[name], asked[name]) for name in asked if name in names)
+
+
+def _matches(name: str, value: Any, bound: Bound) -> bool:
+    if isinstance(bound, Equal):
+        return bool(value == bound.value)
+    if isinstance(bound, OneOf):
+        return value in bound.values
+    if value is None:
+        return False
+    mine = held(name, value)
+    if isinstance(bound, StartsWith):
+        return bool(mine.startswith(held(name, bound.prefix)))
+    low, high = held(name, bound.low), held(name, bound.high)
+    above = low is None or mine > low or (bound.with_low and mine == low)
+    below = high is None or mine < high or (bound.with_high and mine == high)
+    return bool(above and below)

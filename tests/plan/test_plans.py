@@ -1,0 +1,167 @@
+"""Plans of reads that a person can check by hand: how many ranges, in which order, what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plan.designs import bound
+from rowkey.keys import bind_key
+from rowkey.plan import plan_read
+from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range, StartsWith
+
+LOGS = "[bucket(host, 16)][host][kind][desc(ts)]"
+BY_TIME = (Ordering("ts", descending=True),)
+
+
+def test_small_choices_are_merged_by_time() -> None:
+    """The tail of one host is one bucket times three kinds, merged by time without a sort."""
+    plan = plan_read(bound(LOGS), {"host": Equal("ab")}, BY_TIME)
+    assert (3, True, (), False) == (
+        plan.fan_out, plan.serves_order, plan.residual, plan.is_full_scan,
+    )  # fmt: skip
+    assert BY_TIME == plan.orders
+
+
+def test_a_span_of_time_narrows_behind_the_pinned_parts() -> None:
+    """Host, kind and a range of time are one range, bounded on both sides, with nothing to test."""
+    key = bound(LOGS)
+    bounds: Bounds = {"host": Equal("ab"), "kind": Equal("warn"), "ts": Range(60, 120, True, False)}
+    plan = plan_read(key, bounds)
+    row = {"host": "ab", "kind": "warn"}
+    held = [ts for ts in range(200) if plan.holds(key.encode({**row, "ts": ts}))]
+    assert (1, (), list(range(60, 120))) == (plan.fan_out, plan.residual, held)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("a", 3), ("ab", 3), ("b", 1)], ids=["heavy", "heavy too", "other"]
+)
+def test_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: int) -> None:
+    """A heavy value is read from its m buckets, every other one from one."""
+    plan = plan_read(bound("[bucket(host, ts, 8, 3)][host][ts]"), {"host": Equal(value)}, BY_TIME)
+    assert (expected, True) == (plan.fan_out, plan.serves_backwards)
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(1, 1), (5, 5), (15, 15), (16, 16), (60, 16)])
+def test_a_remainder_has_as_many_ranges_as_the_span_has_seconds(
+    seconds: int, expected: int
+) -> None:
+    """A mod of seconds by 16 under a span of 5 s has 5 ranges, and never more than 16."""
+    bounds = {"ts": Range(1_000, 1_000 + seconds - 1)}
+    assert expected == plan_read(bound("[mod(ts, 16)][ts][host]"), bounds).fan_out
+
+
+def test_a_bucket_of_time_has_a_range_for_each_stretch_or_all() -> None:
+    """A bucket over time cannot be computed for a span, so all of its ranges are read."""
+    plan = plan_read(bound("[bucket(ts, 16)][ts]"), {"ts": Range(0, 3)})
+    assert 16 == plan.fan_out
+
+
+def test_a_salt_multiplies_every_read() -> None:
+    """A random salt cannot be computed: one row is looked for under each of its numbers."""
+    plan = plan_read(bound("[salt(3)][host][n]"), {"host": Equal("a"), "n": Equal(1)})
+    assert (3, True) == (plan.fan_out, plan.is_point)
+
+
+def test_a_whole_row_is_a_point() -> None:
+    """All fields of the key given, the range holds one key."""
+    key = bound("[host][n]")
+    plan = plan_read(key, {"host": Equal("a"), "n": Equal(-1)})
+    only = key.encode({"host": "a", "n": -1})
+    assert (True, only, only + b"\0") == (plan.is_point, plan.ranges[0].start, plan.ranges[0].stop)
+
+
+def test_a_condition_behind_a_range_is_tested_row_by_row() -> None:
+    """Behind the first range the key tells no more: the later condition is residual."""
+    plan = plan_read(bound("[ts][host]"), {"ts": Range(0, 9), "host": Equal("a")})
+    assert (1, ("host",)) == (plan.fan_out, plan.residual)
+
+
+@pytest.mark.parametrize("key", ["[bucket(host, 4)][ts]", "[salt(3)][ts]", "[kind][ts]"])
+def test_a_scan_of_all_comes_in_the_order_behind_the_spreading_prefix(key: str) -> None:
+    """Nothing asked but an order by time: the prefixes are merged, whatever spreads the rows."""
+    plan = plan_read(bound(key), {}, (Ordering("ts"),))
+    assert (True, True) == (plan.serves_order, plan.is_full_scan)
+    assert plan.fan_out > 1
+
+
+def test_nothing_asked_is_one_range() -> None:
+    """A scan without conditions and order reads the table from end to end."""
+    plan = plan_read(bound("[bucket(host, 16)][host]"), {})
+    assert [(b"", b"")] == [(one.start, one.stop) for one in plan.ranges]
+
+
+def test_a_list_of_values_has_a_range_for_each() -> None:
+    """Three hosts are three ranges, in the order of their keys."""
+    plan = plan_read(bound("[host][n]"), {"host": OneOf(("b", "a", "ab"))})
+    assert [b"a\0", b"ab\0", b"b\0"] == [one.start for one in plan.ranges]
+
+
+def test_a_beginning_is_one_range() -> None:
+    """Text that starts with something is one range, and needs no test."""
+    plan = plan_read(bound("[host][n]"), {"host": StartsWith("ab")})
+    assert [(b"ab", b"ac", ())] == [(r.start, r.stop, plan.residual) for r in plan.ranges]
+
+
+@pytest.mark.parametrize(
+    ("key", "bounds"),
+    [
+        ("[n][host]", {"n": Range(5, 4)}),
+        ("[n][host]", {"n": Range(5, 5, with_high=False)}),
+        ("[host][n]", {"host": Equal(None)}),
+    ],
+)
+def test_what_no_row_satisfies_reads_nothing(key: str, bounds: Any) -> None:
+    """A range turned round, or a null of a field that has none, has no range at all."""
+    assert () == plan_read(bound(key), bounds).ranges
+
+
+def test_more_ranges_than_any_scan_stands_are_left_as_fewer() -> None:
+    """A list in front of another stays pinned only as long as their product is bounded."""
+    key = bind_key("[a][b]", {"a": "u16", "b": "u16"})
+    many = OneOf(tuple(range(1_000)))
+    plan = plan_read(key, {"a": many, "b": many})
+    assert (1_000, ("b",)) == (plan.fan_out, plan.residual)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("[host][ts]", ["host", "ts"]),
+        ("[desc(ts)][host]", ["ts desc", "host"]),
+        ("[time_bucket(ts, 1m)][ts][host]", ["ts", "host"]),
+        ("[time_bucket(ts, 1m)][desc(ts)]", []),
+        ("[time_bucket(ts, 1m)][host][ts]", []),
+        ("[host][time_slice(ts, 1m)]", ["host", "ts"]),
+        ("[time_slice(ts, 1m)][host]", []),
+        ("[truncate(host, 2)][n]", []),
+        ("[truncate(host, 2)][host][n]", ["host", "n"]),
+        ("[host:raw][n]", []),
+        ("[host:fixed(8)]['x'][n]", ["host", "n"]),
+        ("[digest(host, 2)][host]", []),
+        ("[reverse(n)]", []),
+    ],
+)
+def test_the_order_of_a_key_is_what_its_parts_keep_together(key: str, expected: list[str]) -> None:
+    """Weak parts order a field only where the field itself follows at once, the same way round."""
+    from rowkey.plan import orders_behind
+
+    assert expected == [str(one) for one in orders_behind(bound(key), 0)]
+
+
+def test_nulls_come_first_so_that_reading_backwards_is_another_order() -> None:
+    """An order over a field that may be null is not served by reading the other order backwards."""
+    key = bound("[kind][desc(level)]")
+    info = {"kind": Equal("info")}
+    with_nulls = plan_read(key, info, (Ordering("level"),))
+    without = plan_read(key, {**info, "level": Range(1)}, (Ordering("level"),))
+    assert (False, True) == (with_nulls.serves_backwards, without.serves_backwards)
+
+
+def test_a_null_is_found_where_it_is_left_out() -> None:
+    """Rows without an optional field at the end of the key lie in the range that asks for them."""
+    key = bound("[n][note]")
+    plan = plan_read(key, {"n": Equal(1), "note": Equal(None)})
+    keys = {note: key.encode({"n": 1, "note": note}) for note in (None, "", "a")}
+    assert [None] == [note for note, where in keys.items() if plan.holds(where)]

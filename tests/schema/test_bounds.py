@@ -1,0 +1,40 @@
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from rowkey.schema import Bound, Equal, OneOf, Range, StartsWith, satisfies
+
+CASES: list[tuple[Any, Bound, bool]] = [
+    (5, Equal(5), True),
+    (None, Equal(None), True),
+    (5, OneOf((4, 5)), True),
+    (None, OneOf((4, None)), True),
+    (None, Range(), False),
+    (5, Range(), True),
+    (5, Range(5, 5), True),
+    (5, Range(5, 6, with_low=False), False),
+    (6, Range(5, 6, with_high=False), False),
+    ("web-1", StartsWith("web"), True),
+    ("we", StartsWith("web"), False),
+    (None, StartsWith(""), False),
+    (b"\x00\x01", StartsWith(b"\x00"), True),
+]
+
+
+@pytest.mark.parametrize(("value", "bound", "lies_within"), CASES)
+def test_a_value_lies_within_a_bound_or_not(value: Any, bound: Bound, *, lies_within: bool) -> None:
+    """Each sort of bound, its ends, and nulls, which no range and no prefix ever match."""
+    assert lies_within == satisfies(value, bound)
+
+
+@given(st.integers(), st.integers(), st.integers(), st.booleans(), st.booleans())
+def test_a_range_is_the_chain_of_its_comparisons(
+    value: int, low: int, high: int, with_low: bool, with_high: bool
+) -> None:
+    """Both ends are compared, each with or without itself."""
+    above = value >= low if with_low else value > low
+    below = value <= high if with_high else value < high
+    bound = Range(low, high, with_low, with_high)
+    assert (above and below) == satisfies(value, bound)

@@ -1,0 +1,301 @@
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import example, given
+
+from rowkey.errors import Mistake, Refused
+from rowkey.schema import (
+    Call,
+    Constant,
+    Duration,
+    FieldRef,
+    Scalar,
+    Term,
+    fields_of,
+    parse,
+    parse_call,
+    print_key,
+)
+from schema import spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def refusal(text: str, read: "Callable[[str], object]" = parse) -> Mistake:
+    """What the parser says of a text it must refuse."""
+    with pytest.raises(Refused) as caught:
+        read(text)
+    return caught.value.mistake
+
+
+def outcome(text: str) -> Mistake | None:
+    """What the parser says of a text, or None where it reads it."""
+    try:
+        parse(text)
+    except Refused as problem:
+        return problem.mistake
+    return None
+
+
+@given(spellings.keys)
+@example((Constant("e\u0301".encode()),))
+@example((Constant(b"\xc3\xa9\xff"),))
+@example((FieldRef("\u0915\u093c"),))
+def test_what_is_printed_is_read_back(terms: tuple[Term, ...]) -> None:
+    """The notation of any terms gives the same terms."""
+    assert terms == parse(print_key(terms))
+
+
+@given(spellings.keys)
+def test_what_is_read_prints_the_same_again(terms: tuple[Term, ...]) -> None:
+    """Printing is the same however often it is read in between."""
+    printed = print_key(terms)
+    assert printed == print_key(parse(printed))
+
+
+@given(spellings.keys, st.sampled_from([" ", "\n", "\t", "  \r\n "]))
+def test_white_space_between_tokens_is_free(terms: tuple[Term, ...], space: str) -> None:
+    """Space round brackets, as a key over several lines has it, changes nothing."""
+    spread = space + "".join(f"[{space}{term}{space}]{space}" for term in terms)
+    assert terms == parse(spread)
+
+
+@given(spellings.references())
+def test_a_field_is_found_in_its_term(field: FieldRef) -> None:
+    """The fields of a term are those it reads, however deep, repeats included."""
+    term = Call("bucket", (field, Call("desc", (field,))), (16,))
+    assert [field, field] == list(fields_of(term))
+
+
+def test_the_sources_example_reads_as_its_terms() -> None:
+    """The key of the design page is a bucket, two fields and a descending time."""
+    expected = (
+        Call("bucket", (FieldRef("host"),), (16,)),
+        FieldRef("host"),
+        FieldRef("type"),
+        Call("desc", (FieldRef("ts"),)),
+    )
+    assert expected == parse("[bucket(host, 16)][host][type][desc(ts)]")
+
+
+def test_every_construct_of_the_grammar_is_read() -> None:
+    """Encodings with arguments, durations, options of three sorts, constants with escapes."""
+    text = r"""["log-event":fixed(16)]['a\x00\'\\é'][f(x:u32, g(), 1ms, 0, a=1h, b=hex, c='~')]"""
+    options: dict[str, Scalar | str | Constant] = {
+        "a": Duration(1, "h"),
+        "b": "hex",
+        "c": Constant(b"~"),
+    }
+    expected = (
+        FieldRef("log-event", "fixed", (16,)),
+        Constant(b"a\x00'\\\xc3\xa9"),
+        Call("f", (FieldRef("x", "u32"), Call("g")), (Duration(1, "ms"), 0), options),
+    )
+    assert expected == parse(text)
+
+
+def test_the_longest_unit_wins() -> None:
+    """1ms is a millisecond, not a minute followed by an s."""
+    expected = [Duration(1, unit) for unit in ("ns", "us", "ms", "s", "m", "h", "d")]
+    read = [parse(f"[f(1{one.unit})]")[0] for one in expected]
+    assert [Call("f", (), (one,)) for one in expected] == read
+
+
+def test_a_name_is_read_in_its_composed_form() -> None:
+    """A letter with a combining accent is the same name as the accented letter."""
+    assert (FieldRef("\u00e9"),) == parse("[e\u0301]")
+    assert (FieldRef("\u00e9 x"),) == parse('["e\u0301 x"]')
+
+
+def test_a_constant_keeps_the_characters_it_was_given() -> None:
+    """Bytes are contract: a constant is never composed."""
+    assert (Constant("e\u0301".encode()),) == parse("['e\u0301']")
+
+
+@given(st.permutations([("a", 1), ("b", 2), ("c", 3)]))
+def test_equal_calls_have_equal_hashes(options: list[tuple[str, int]]) -> None:
+    """The order in which options are written makes no other call."""
+    one, other = Call("f", options=dict(options)), Call("f", options={"a": 1, "b": 2, "c": 3})
+    assert (one, hash(one)) == (other, hash(other))
+
+
+ARITHMETIC = {
+    "[ts % 16]": "Write [mod(ts, 16)].",
+    "[host][ ts%16 ]": "Write [mod(ts, 16)].",
+    "[ts % n]": "Write [mod(ts, 16)], say.",
+    "[MAX - ts]": "Write [desc(ts)].",
+    "[MAX-ts]": "Write [desc(ts)].",
+    "[Long.MAX_VALUE - ts]": "Write [desc(ts)].",
+    "[9223372036854775807 - ts]": "Write [desc(ts)].",
+    "[-ts]": "Write [desc(ts)].",
+    "[hash(x) % n]": "Write [bucket(x, 16)], say.",
+    "[hash(x) % 8]": "Write [bucket(x, 8)].",
+    "[md5(x) % 8]": "Write [bucket(x, 8, hash=md5)].",
+    "[ts / 3600]": "Write [time_bucket(ts, 1h)], say.",
+    "[a + '_' + b]": "Write [a] and a pair of brackets for each other part.",
+}
+
+
+@pytest.mark.parametrize("text", ARITHMETIC)
+def test_arithmetic_is_told_the_call_that_was_meant(text: str) -> None:
+    """People write operators at first; the remedy is the call to write instead."""
+    found = refusal(text)
+    assert (ARITHMETIC[text], "a call") == (found.remedy, found.allowed)
+    assert "is arithmetic (character " in found.what
+
+
+@given(st.sampled_from(sorted(ARITHMETIC)), spellings.keys)
+def test_arithmetic_is_told_of_the_part_that_failed(text: str, terms: tuple[Term, ...]) -> None:
+    """Sound parts before and after do not change the remedy, only the position."""
+    before = print_key(terms)
+    alone, among = refusal(text), refusal(before + text + before)
+    assert alone.remedy == among.remedy
+    moved = int(alone.what.rpartition(" ")[2].rstrip(")")) + len(before)
+    assert among.what.endswith(f"(character {moved})")
+
+
+MEANT = {
+    "[log-event]": ("'log-event' is not a plain name (character 5)", 'Write "log-event".'),
+    "[f(log.event, 4)]": ("'log.event' is not a plain name (character 7)", 'Write "log.event".'),
+    "[f(host, -16)]": ("'-16' has a sign (character 10)", "Write 16."),
+    "[f(host, +16)]": ("'+16' has a sign (character 10)", "Write 16."),
+    "[f(host, \u221216)]": ("'\u221216' has a sign (character 10)", "Write 16."),
+    "[f(host, 1.5)]": ("'1.5' has a point (character 10)", ""),
+    "[f(host, 1.5m)]": ("'1.5m' has a point (character 10)", "Take a smaller unit: 90s for 1.5m."),
+    "[f(host, 1e3)]": ("'1e3' has an exponent (character 10)", "Write 1000."),
+    "[f(host, 0x10)]": ("'0x10' is not a number (character 10)", ""),
+    "[f(host, 007)]": ("the number 007 begins with 0 (character 10)", "Write 7."),
+    "[f(host, 1234567890123456789)]": ("a number has 19 digits (character 10)", ""),
+    "[f(host, 16x)]": ("'16x' is not a number (character 10)", ""),
+    "[f(host, \u00b2)]": ("'\u00b2' is not a number (character 10)", ""),
+    "[host:fixed()]": ("')' is not a number (character 13)", ""),
+    "": ("the key is empty (character 1)", ""),
+    "[]": ("nothing stands before ']' (character 2)", ""),
+    "host": ("'host' stands where [ should (character 1)", ""),
+    "[host": ("the end stands where ] should (character 6)", ""),
+    "[host]]": ("']' stands where [ should (character 7)", ""),
+    "[a b]": ("'b' stands where ] should (character 4)", ""),
+    "[f(host 16)]": ("'16' stands where , should (character 9)", ""),
+    "[f(host,)]": ("an argument is missing after the comma (character 9)", ""),
+    "[f(16, host)]": ("a field stands after a number or a named option (character 8)", ""),
+    "[f(a=1, 16)]": ("a number stands after a named option (character 9)", ""),
+    "[f(a=1, a=2)]": ("a= stands twice (character 9)", ""),
+    "[f(a=)]": ("')' is not a word (character 6)", ""),
+    "[host:]": ("']' is not a word (character 7)", ""),
+    "[f\u00fcr(host)]": ("'f\u00fcr' is not the name of a kind (character 2)", ""),
+    "['']": ("a constant is empty (character 2)", ""),
+    "['a]": ("a constant has no end (character 2)", ""),
+    "['a\x07']": ("a constant holds '\\x07', which does not print (character 4)", "Write \\x07."),
+    "['\\z']": ("\\z'] is no escape (character 3)", ""),
+    '["a]': ("a quoted name has no end (character 2)", ""),
+    '[""]': ("a field's name is empty (character 2)", ""),
+    '["a\\b"]': ("'a\\\\b' cannot be named in a key (character 2)", ""),
+    "[f(host % 16)]": (
+        "the operator '%' stands in a key (character 9)",
+        "Say what is computed by its name: mod, bucket, desc, time_bucket.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_a_mistake_is_named_with_its_place_and_remedy(text: str) -> None:
+    """Every rule of the grammar says what stands where, and what to write where that is known."""
+    found = refusal(text)
+    assert MEANT[text] == (found.what, found.remedy)
+    assert found.allowed
+
+
+LIMITS = {
+    "[a]" * 65: "at most 64",
+    "[" + "f(" * 18 + "a" + ")" * 18 + "]": "at most 16 calls in each other",
+    "[f(" + ",".join(["a"] * 65) + ")]": "at most 64",
+    "[a:f(" + ",".join(["1"] * 65) + ")]": "at most 64",
+    "[" + "a" * 20_000 + "]": "at most 20,000",
+    '["' + "a" * 201 + '"]': "at most 200",
+}
+
+
+@pytest.mark.parametrize("text", LIMITS, ids=list(LIMITS.values()))
+def test_no_key_is_larger_than_people_write(text: str) -> None:
+    """Parts, arguments, depth and length have a limit, which the mistake names."""
+    assert LIMITS[text] == refusal(text).allowed
+
+
+def test_the_limits_themselves_are_allowed() -> None:
+    """64 parts, 16 calls in each other and 64 arguments are read."""
+    depth = "[" + "f(" * 16 + "a" + ")" * 16 + "]"
+    many = "[f(" + ",".join(["a"] * 64) + ")]"
+    assert (64, 1, 1) == (len(parse("[a]" * 64)), len(parse(depth)), len(parse(many)))
+
+
+@given(st.text(max_size=60))
+def test_no_text_gives_another_error(text: str) -> None:
+    """A text is read or refused, whatever it holds."""
+    found = outcome(text)
+    assert found is None or "(character " in found.what
+
+
+PIECES = "[](),='\"\\:%-+. \n1s\x00é\ud800"
+
+
+@given(
+    spellings.keys, st.lists(st.tuples(st.integers(0, 200), st.sampled_from(PIECES)), max_size=4)
+)
+def test_a_mutated_key_gives_no_other_error(
+    terms: tuple[Term, ...], edits: list[tuple[int, str]]
+) -> None:
+    """A slip of the finger in a sound key is read as another key, or refused with its place."""
+    text = print_key(terms)
+    for at, piece in edits:
+        place = at % (len(text) + 1)
+        text = text[:place] + piece + text[place + at % 3 :]
+    found = outcome(text)
+    assert found is None or "(character " in found.what
+
+
+RUNS = [
+    "[",
+    "[ ",
+    "a",
+    "'",
+    '"',
+    "\\",
+    "(",
+    "f(",
+    "%",
+    "-",
+    "a-",
+    "hash",
+    "MAX ",
+    "1",
+    " ",
+    "[a/1",
+    "é",
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize(
+    "before", ["", "[", "[a", "[hash(", "[a %", "[MAX -", "['", '["', "[f(a, "]
+)
+def test_long_runs_are_refused_in_no_time(before: str, run: str) -> None:
+    """No form backtracks: 20,000 characters of anything are refused in a quarter of a second."""
+    text = before + run * ((20_000 - len(before)) // len(run))
+    start = perf_counter()
+    refusal(text)
+    assert perf_counter() - start < 0.25
+
+
+def test_a_call_outside_a_key_is_read() -> None:
+    """Arrivals are spelled like parts: a word, or a call over a field."""
+    expected = (FieldRef("clock"), Call("per", (FieldRef("host"),)))
+    assert expected == (parse_call("clock"), parse_call(" per( host ) "))
+
+
+@pytest.mark.parametrize("text", ["", "'x'", "per(host) x", "per(", "clock]", "a" * 20_001])
+def test_what_is_no_call_is_refused(text: str) -> None:
+    """A constant, a rest, an open call and an endless word are all refused."""
+    assert refusal(text, parse_call).what

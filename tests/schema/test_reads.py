@@ -1,0 +1,128 @@
+from decimal import Decimal
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from rowkey.errors import Mistake, Refused
+from rowkey.schema import Condition, Ordering, Parameter, parse_order, parse_where
+from schema import spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def outcome(read: "Callable[[str], object]", text: str) -> Mistake | None:
+    """What a parser says of a text, or None where it reads it."""
+    try:
+        read(text)
+    except Refused as problem:
+        return problem.mistake
+    return None
+
+
+@given(st.lists(spellings.conditions(), max_size=5))
+def test_printed_conditions_are_read_back(conditions: list[Condition]) -> None:
+    """Conditions joined by and give the same conditions, whatever their fields are called."""
+    assert tuple(conditions) == parse_where(" and ".join(map(str, conditions)))
+
+
+@given(st.lists(spellings.orderings, max_size=5))
+def test_a_printed_order_is_read_back(orderings: list[Ordering]) -> None:
+    """An order gives the same order, most significant field first."""
+    assert tuple(orderings) == parse_order(", ".join(map(str, orderings)))
+
+
+def test_question_marks_are_numbered_from_the_left() -> None:
+    """Values are given by position, over all conditions of the read."""
+    read = parse_where("host = ? and ts between ? and ? and type in (?, 'x')")
+    expected = [Parameter(0), Parameter(1), Parameter(2), Parameter(3), "x"]
+    assert expected == [operand for one in read for operand in one.operands]
+
+
+def test_words_are_keywords_in_either_case() -> None:
+    """SQL's habit of capitals is taken."""
+    expected = (Condition("a", "between", (1, Decimal("2.5"))), Condition("b", "starts", ("x",)))
+    assert expected == parse_where("a BETWEEN 1 AND 2.5 And b Starts With 'x'")
+    assert (Ordering("ts", descending=True),) == parse_order("ts DESC")
+
+
+def test_a_quote_within_a_text_is_doubled() -> None:
+    """As in SQL."""
+    assert (Condition("a", "=", ("it's",)),) == parse_where("a = 'it''s'")
+
+
+WRONG = {
+    "a = 1 or b = 2": (
+        "'or' stands where and should (character 7)",
+        "Declare a read for each side of an or.",
+    ),
+    "a =": ("the end is not a value (character 4)", ""),
+    "a": ("the end is not a test (character 2)", ""),
+    "a in (1": ("the end stands where ) should (character 8)", ""),
+    "a like 'x'": ("'like' is not a test (character 3)", "Write a starts with 'x'."),
+    "a = 'x": ("a text has no end (character 5)", "Write ' inside a text as ''."),
+    'a = "x': ("a quoted name has no end (character 5)", ""),
+    "a != 1": ("'!= 1' is not understood (character 3)", "Ask for the others and leave it out."),
+    "a = b": ("'b' is not a value (character 5)", "Write 'b' between quotes."),
+    "= 1": ("'=' is not the name of a field (character 1)", ""),
+    "and = 1": ("'and' is not the name of a field (character 1)", ""),
+    " and ".join(["a = 1"] * 65): ("a condition too many (character 641)", ""),
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_a_wrong_condition_is_named_with_its_place(text: str) -> None:
+    """Each mistake says what stands where, what is allowed, and the cure where it is known."""
+    found = outcome(parse_where, text)
+    assert found is not None
+    assert WRONG[text] == (found.what, found.remedy)
+    assert found.allowed
+
+
+WRONG_ORDER = {
+    "ts dsc": ("'dsc' is not a direction (character 4)", "Did you mean desc?"),
+    "ts,": ("the end is not the name of a field (character 4)", ""),
+    ", ts": ("',' is not the name of a field (character 1)", ""),
+    "ts desc host": ("'host' stands where , should (character 9)", ""),
+}
+
+
+@pytest.mark.parametrize("text", WRONG_ORDER)
+def test_a_wrong_order_is_named_with_its_place(text: str) -> None:
+    """An order has fields, directions and commas, and nothing else."""
+    found = outcome(parse_order, text)
+    assert found is not None
+    assert WRONG_ORDER[text] == (found.what, found.remedy)
+
+
+@given(st.text(max_size=60))
+def test_no_text_gives_another_error(text: str) -> None:
+    """A text is read or refused, whatever it holds."""
+    for read in (parse_where, parse_order):
+        found = outcome(read, text)
+        assert found is None or "(character " in found.what
+
+
+@pytest.mark.parametrize(
+    "run", ["'", "''", '"', " ", "(", "a in (", "1", "-", ":a", "?,", "a = 1 and "]
+)
+@pytest.mark.parametrize("before", ["", "a = ", "a in (", "a = '"])
+def test_long_runs_are_refused_in_no_time(before: str, run: str) -> None:
+    """No token backtracks: 4,000 characters of anything take less than a quarter of a second."""
+    text = before + run * ((4_000 - len(before)) // len(run))
+    start = perf_counter()
+    outcome(parse_where, text)
+    outcome(parse_order, text)
+    assert perf_counter() - start < 0.25
+
+
+def test_a_read_is_no_longer_than_people_write() -> None:
+    """4,000 characters are read, one more is refused by its number."""
+    fits = "a = '" + "x" * 3_994 + "'"
+    assert len(parse_where(fits)) == 1
+    found = outcome(parse_where, fits + " ")
+    assert found is not None
+    assert found.allowed == "at most 4,000"

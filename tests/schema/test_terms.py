@@ -1,0 +1,33 @@
+import pytest
+
+from rowkey.schema import FieldRef, name_mistake
+
+QUOTED = {"host": False, "größe_1": False, "時刻": False, "log-event": True, "1st": True,
+          "_x": True, "a b": True, "it's": True, "²": True}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_names_stand_between_quotes_where_they_need_them(name: str) -> None:
+    """Letters of any language, digits and _ after a letter need none."""
+    expected = f'"{name}"' if QUOTED[name] else name
+    assert expected == str(FieldRef(name))
+
+
+WRONG = {"": "one character or more", "a" * 201: "at most 200", 'a"b': "print", "a\\b": "print",
+         "a\x00": "print", "\ud800": "print", "\u200d": "print", "e\u0301": "NFC"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_name_that_no_key_could_spell_is_a_mistake(name: str) -> None:
+    """Quotes, backslashes, what does not print, and names that look like others."""
+    mistake = name_mistake(name)
+    assert mistake is not None
+    assert WRONG[name] in mistake.allowed
+    assert str(mistake).isprintable()
+
+
+def test_a_decomposed_name_is_told_its_composed_form() -> None:
+    """The two look the same, so the remedy can be pasted."""
+    mistake = name_mistake("e\u0301")
+    assert mistake is not None
+    assert mistake.remedy == "Write \u00e9."

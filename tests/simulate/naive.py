@@ -1,0 +1,94 @@
+"""A simulator as a person would write it from the description alone: dicts, lists and bisect."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+WIDTHS_S = (1, 10, 60, 600)
+PER_SERVER = 200
+WINDOWS = 50
+
+
+@dataclass
+class Naive:
+    """What the naive replay counted.
+
+    Args:
+        writes: operations by region.
+        skews: by width, the skew over servers, over regions and of other servers; None if thin.
+        shares: of regions and of servers: total, median and worst share of the busiest.
+        overwritten: events whose key had been written before.
+    """
+
+    writes: list[int]
+    skews: dict[int, tuple[float, float, float, float] | None] = field(default_factory=dict)
+    shares: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    overwritten: int = 0
+
+
+def replay(
+    keys: list[bytes], times_ms: list[int] | None, splits: list[bytes], servers: int
+) -> Naive:
+    """Count where keys land, in the order given.
+
+    Args:
+        keys: the row key of each event.
+        times_ms: when each happened, or None.
+        splits: where regions begin, ascending.
+        servers: how many; region i is on server i modulo their number.
+    """
+    regions = [bisect_right(splits, key) for key in keys]
+    count = len(splits) + 1
+    counted = Counter(regions)
+    found = Naive([counted[region] for region in range(count)])
+    found.overwritten = len(keys) - len(set(keys))
+    if times_ms is not None:
+        for width in WIDTHS_S:
+            found.skews[width] = _skew(regions, times_ms, width, count, servers)
+    found.shares["regions"] = _shares(regions)
+    found.shares["servers"] = _shares([region % servers for region in regions])
+    return found
+
+
+def _skew(
+    regions: list[int], times_ms: list[int], width: int, count: int, servers: int
+) -> tuple[float, float, float, float] | None:
+    windows: dict[int, list[int]] = defaultdict(list)
+    for region, time in zip(regions, times_ms, strict=True):
+        windows[time // (width * 1000)].append(region)
+    thick = [inside for inside in windows.values() if len(inside) >= PER_SERVER * servers]
+    events = sum(map(len, thick))
+    if not thick or events * 2 < len(regions):
+        return None
+
+    def over(places: int, place: Any) -> float:
+        fullest = sum(max(Counter(map(place, inside)).values()) for inside in thick)
+        return places * fullest / events
+
+    return (
+        over(servers, lambda region: region % servers),
+        over(count, lambda region: region),
+        over(servers + 1, lambda region: region % (servers + 1)),
+        over(2 * servers, lambda region: region % (2 * servers)),
+    )
+
+
+def _shares(places: list[int]) -> tuple[float, float, float]:
+    total = max(Counter(places).values()) / len(places)
+    windows = min(WINDOWS, len(places))
+    edges = [len(places) * number // windows for number in range(windows + 1)]
+    busiest = sorted(
+        max(Counter(places[low:high]).values()) / (high - low) for low, high in pairwise(edges)
+    )
+    return total, busiest[len(busiest) // 2], busiest[-1]
+
+
+def quantiles(keys: list[bytes], regions: int) -> list[bytes]:
+    """Splits into regions of as many keys: key n * i // R of n ascending keys, each once."""
+    ordered = sorted(keys)
+    chosen = [ordered[len(ordered) * i // regions] for i in range(1, regions)]
+    return [key for key in dict.fromkeys(chosen) if key]

@@ -1,0 +1,175 @@
+"""The simulator against a naive one, on random designs and random samples."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.errors import DeclarationError
+from rowkey.simulate import run
+from simulate import naive
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rowkey.simulate import Simulation
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 40},
+    "kind": {"type": "choice", "of": ["info", "warn", "error"]},
+    "n": "i32",
+    "note": {"type": "text", "max_bytes": 8, "nullable": True},
+    "ts": "timestamp_ms",
+}
+KEYS = (
+    "[ts][host]", "[host][ts]", "[desc(ts)]", "[kind][host][desc(ts)]", "[n][ts]",
+    "[bucket(host, 8)][host][ts]", "[bucket(host, ts, 5)][ts][host]", "[mod(ts, 16)][ts][host]",
+    "[mod(n, 7, as=decimal)][n][ts:u32]", "[digest(host, 4)][ts]", "[reverse(host)][kind]",
+    "[time_bucket(ts, 1m)][host]", "[bucket(time_bucket(ts, 10s), 4)][ts][n]", "[note][ts]",
+    "[host:raw][n]", "[truncate(host, 1)][n]", "['x'][bucket(n, 3, as=hex)][n]", "[host][note]",
+    "[desc(n)][host:tail]", "[digest(host, n, 2, as=hex)][ts:calendar]", "[code(host)][ts]",
+)  # fmt: skip
+SPLITS: tuple[Any, ...] = (
+    None,
+    {"algorithm": "uniform", "regions": 7},
+    {"algorithm": "hex_string", "regions": 5},
+    {"algorithm": "sample", "regions": 6},
+    [r"\x00\x01", r"\x01", "a", "h-4", "x\\x02"],
+)
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Events of a few dense seconds or of long ones, in order, late or in no order at all."""
+    count = draw(st.integers(2, 400))
+    chance = draw(st.randoms(use_true_random=False))
+    span = draw(st.sampled_from((500, 3_000, 90_000, 5_000_000)))
+    step = draw(st.sampled_from((1, 7, 1_000)))
+    hosts = draw(st.integers(1, 40))
+    times = [chance.randrange(span) // step * step + 1_700_000_000_000 for _ in range(count)]
+    if draw(st.booleans()):
+        times.sort()
+    return [
+        {
+            "host": f"h-{int(hosts * chance.random() ** 2)}",
+            "kind": chance.choice(("info", "warn", "error")),
+            "n": chance.randrange(-5, 200),
+            "note": chance.choice(("", "a", "bb")),
+            "ts": time,
+        }
+        for time in times
+    ]
+
+
+@st.composite
+def designs(draw: st.DrawFn) -> Design:
+    """Random designs on few servers, so that windows are thick enough to have a skew."""
+    words = {
+        "splits": draw(st.sampled_from((*SPLITS, "per_bucket"))),
+        "cluster": {"servers": draw(st.integers(1, 4))},
+        "writes": {"sort": draw(st.booleans())},
+    }
+    try:
+        design = Design("t", draw(st.sampled_from(KEYS)), fields=FIELDS, **words)
+        if not design.cut.needs_sample:
+            design.cut.boundaries(design.key)
+    except DeclarationError:
+        assume(False)
+        raise
+    return design
+
+
+def written(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """The rows as a CSV file."""
+    path = folder / "sample.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, list(FIELDS))
+        out.writeheader()
+        out.writerows(rows)
+    return path
+
+
+def expected(design: Design, rows: list[dict[str, Any]], *, second_half: bool) -> naive.Naive:
+    """What the naive simulator makes of the rows."""
+    if design.writes.sort:
+        rows = sorted(rows, key=lambda row: row["ts"])
+    keys = [design.key.encode(row) for row in rows]
+    half = len(rows) // 2 if second_half or design.cut.needs_sample else 0
+    if design.cut.needs_sample:
+        splits = naive.quantiles(keys[:half], design.cut.request.regions or 1)
+    else:
+        splits = list(design.cut.boundaries(design.key).splits)
+    times = [row["ts"] for row in rows[half:]]
+    return naive.replay(keys[half:], times, splits, design.cluster.servers)
+
+
+def shares(found: Any) -> tuple[float, float, float]:
+    """The three shares of a kind of place."""
+    return found.total, found.median, found.worst
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all examples write into."""
+    return tmp_path_factory.mktemp("samples")
+
+
+@given(design=designs(), rows=samples(), second_half=st.booleans())
+def test_a_replay_counts_what_a_naive_one_counts(
+    folder: Path, design: Design, rows: list[dict[str, Any]], second_half: bool
+) -> None:
+    """Writes by region, shares, overwritten rows and dead regions agree with the naive count."""
+    found = run(design, written(folder, rows), second_half=second_half)
+    told = expected(design, rows, second_half=second_half)
+    assert told.writes == [region.writes for region in found.regions]
+    assert told.writes.count(0) == found.dead
+    assert sum(told.writes) == found.operations
+    assert told.overwritten == found.overwritten
+    assert pytest.approx(told.shares["regions"]) == shares(found.region_shares)
+    assert pytest.approx(told.shares["servers"]) == shares(found.server_shares)
+
+
+@given(design=designs(), rows=samples())
+def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
+    folder: Path, design: Design, rows: list[dict[str, Any]]
+) -> None:
+    """Where windows hold enough the skew is the naive one; where they do not, a reason stands."""
+    rows = [row for row in rows for _ in range(5)]
+    found = run(design, written(folder, rows))
+    told = expected(design, rows, second_half=False)
+    for skew in found.skews:
+        figures = (skew.servers, skew.regions, skew.one_more, skew.doubled)
+        naive_figures = told.skews[skew.width_s]
+        if naive_figures is None:
+            assert (None, None, None, None) == figures
+            assert f"{skew.width_s} s" in skew.reason
+        else:
+            assert pytest.approx(naive_figures) == figures
+            assert not skew.reason
+
+
+@given(design=designs(), rows=samples(), seed=st.integers(0, 3))
+def test_the_same_seed_gives_the_same_result(
+    folder: Path, design: Design, rows: list[dict[str, Any]], seed: int
+) -> None:
+    """Two runs agree in every figure, and the heat sums to the operations."""
+    path = written(folder, rows)
+    first, second = (run(design, path, seed=seed) for _ in range(2))
+    assert _figures(first) == _figures(second)
+    assert first.heat is not None
+    assert first.operations == int(first.heat[2].sum())
+    assert [region.writes for region in first.regions] == first.heat[2].sum(axis=0).tolist()
+
+
+def _figures(found: Simulation) -> object:
+    heat = found.heat[2].tolist() if found.heat is not None else None
+    return (
+        found.regions, found.skews, found.server_shares, found.region_shares, found.causes,
+        found.verdict, found.overwritten, found.key_bytes, heat, found.facts,
+    )  # fmt: skip
