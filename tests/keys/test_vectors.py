@@ -18,11 +18,20 @@ if TYPE_CHECKING:
     from rowkey.keys import FieldType, Key, Transform, Vector
 
 KINDS: Mapping[str, type[FieldType | Transform]] = {**TYPES, **TRANSFORMS}
-VECTORS = [
-    pytest.param(vector, id=f"{name}-{index}")
-    for name, kind in KINDS.items()
-    for index, vector in enumerate(kind.vectors)
-]
+OFFERED = {name for name, kind in KINDS.items() if not kind.__module__.startswith("rowkey.")}
+
+
+def vectors(left_out: set[str]) -> list[Any]:
+    """Every vector but those of some kinds."""
+    return [
+        pytest.param(vector, id=f"{name}-{index}")
+        for name, kind in KINDS.items()
+        if name not in left_out
+        for index, vector in enumerate(kind.vectors)
+    ]
+
+
+VECTORS, OURS = vectors(set()), vectors(OFFERED)
 
 
 def bound(vector: Vector) -> Key:
@@ -70,9 +79,9 @@ def test_batches(vector: Vector) -> None:
     assert [bytes.fromhex(vector.hex)] * 3 == key.encode_batch(batch, salts=salts).to_pylist()
 
 
-@pytest.mark.parametrize("vector", VECTORS)
+@pytest.mark.parametrize("vector", OURS)
 def test_book(vector: Vector) -> None:
-    """The page of bytes asks for the same."""
+    """The page of bytes, which knows our own kinds only, asks for the same."""
     told = book.encode(vector.key, vector.fields, vector.row, salt_of(vector))
     assert vector.hex == told.hex()
 

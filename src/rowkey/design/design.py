@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -210,7 +211,7 @@ class Design:
     def sample_path(self) -> Path | None:
         """The declared sample, relative to where the design lies."""
         sample = self.declaration.sample
-        return None if sample is None else self.directory / sample.path
+        return None if sample is None else Path(normpath(self.directory / sample.path))
 
     @property
     def sample_format(self) -> Mapping[str, Any] | None:

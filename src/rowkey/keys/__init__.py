@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rowkey.keys.bind import bind_fields
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.contract import (
     Count,
     Dictionary,
@@ -68,6 +69,7 @@ __all__ = [
     "TYPES",
     "Alphabet",
     "Change",
+    "Codec",
     "Columns",
     "Count",
     "Dictionary",

@@ -280,6 +280,11 @@ class Part(ABC):
         """Whether one present field alone decides the bytes."""
         return self.source is Source.FIELDS and len(self.fields) == 1 and not self.takes_nulls
 
+    @property
+    def title(self) -> str:
+        """What a message calls the part."""
+        return self.name
+
     def __repr__(self) -> str:
         return f"<{self.name} of {', '.join(self.fields)}: {self.framing}>"
 

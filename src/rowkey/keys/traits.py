@@ -50,7 +50,7 @@ class Framing:
 
     def __str__(self) -> str:
         if self.width is not None:
-            return f"{self.width} bytes"
+            return f"{self.width} byte{'s' * (self.width != 1)}"
         most = f"{self.most}" if self.most is not None else "…"
         return f"{self.least}–{most} bytes, {'delimited' if self.closed else 'without an end'}"
 

@@ -1,6 +1,6 @@
 """What comes in: recorded samples, generated events, and what they tell of the fields."""
 
-from rowkey.workload.contract import Draw, Format
+from rowkey.workload.contract import Draw, Format, Option
 from rowkey.workload.distinct import Distinct
 from rowkey.workload.draws import KINDS as DRAWS
 from rowkey.workload.formats import KINDS as FORMATS
@@ -20,6 +20,7 @@ __all__ = [
     "Events",
     "Format",
     "LeftOut",
+    "Option",
     "Profile",
     "Reservoir",
     "Sample",

@@ -140,7 +140,8 @@ class _Numbers:
         if not len(held):
             return
         before = self.high if self.high is not None else int(held[0])
-        if before > np.iinfo(held.dtype).max:  # unsigned numbers that happen to be small come signed
+        if before > np.iinfo(held.dtype).max:
+            # Unsigned numbers come signed where all of a batch are small.
             held = held.astype(np.uint64)
         highest = np.maximum.accumulate(np.maximum(held, held.dtype.type(before)))
         earlier = np.concatenate([[held.dtype.type(before)], highest[:-1]])
@@ -171,7 +172,7 @@ def _common_divisor(held: np.ndarray[Any, Any], first: int, known: int) -> int:
     if max(high, high - first, first - low) >= 1 << 62:
         return math.gcd(known, *(number - first for number in held.tolist()))
     away = np.abs(held.astype(np.int64) - first)
-    return int(np.gcd.reduce(away, initial=known))
+    return math.gcd(known, int(np.gcd.reduce(away, initial=0)))
 
 
 def _listed(field: Field, kept: pa.Array) -> list[Any]:

@@ -104,6 +104,10 @@ class FieldPart(Part):
         self.resolution = None if tick is None else tick * codec.per
 
     @property
+    def title(self) -> str:
+        return f"{self.field.name}, which is {self.field.type.name}"
+
+    @property
     def framing(self) -> Framing:
         return self.codec.framing
 

@@ -44,7 +44,7 @@ class Mod(NumberedPrefix):
         source = self.only
         if not isinstance(source, NumberPart):
             raise Refused(
-                "", f"mod takes a number, not {source.name}", "an integer, a time, a date"
+                "", f"mod takes a number, not {source.title}", "an integer, a time, a date"
             )
         self.number = source
         self.resolution = source.stands_still

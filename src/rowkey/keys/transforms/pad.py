@@ -34,7 +34,7 @@ class Pad(Transform):
         super().__init__(inputs, arguments, context)
         source = self.only
         if not isinstance(source, FieldPart) or not source.field.type.is_sequence:
-            raise Refused("", f"pad takes text, not {source.name}", "a field of type text")
+            raise Refused("", f"pad takes text, not {source.title}", "a field of type text")
         self.field = source.field
         self.n: int = arguments["n"]
 

@@ -54,7 +54,7 @@ class Reverse(Transform):
         source = self.only
         if not isinstance(source, FieldPart) or not source.field.type.is_sequence:
             raise Refused(
-                "", f"{source.name} has no fixed width to reverse", "text, bytes or a fixed width"
+                "", f"{source.title} has no fixed width to reverse", "text, bytes or a fixed width"
             )
         if self.by_label and source.field.type.domain.nth(0).__class__ is not str:
             raise Refused("by", "labels are of text", "a field of type text")

@@ -44,7 +44,11 @@ class Truncate(Transform):
         return self.only.encode(row)[: self.n].ljust(self.n, b"\0")
 
     def residue(self, name: str) -> Residue:
-        return Residue(f"all behind the first {self.n} bytes") if name in self.fields else Residue()
+        return (
+            Residue(f"all behind the first {self.n} byte{'s' * (self.n != 1)}")
+            if name in self.fields
+            else Residue()
+        )
 
     def images(self, bounds: Bounds) -> Images:
         """The intervals of the whole values, cut: padding never leaves the order."""

@@ -1,0 +1,181 @@
+"""Bytes of an event: the layout's figure against KeyValues written out here, cell by cell."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.schema import Facts
+from rowkey.workload import Events, Profile
+
+TEXTS = st.text(st.sampled_from("abé"), max_size=10)
+ROWS = st.lists(
+    st.tuples(TEXTS, st.one_of(st.none(), TEXTS), st.integers(0, 2**32 - 1), st.integers(0, 10**9)),
+    min_size=1,
+    max_size=12,
+)
+NAMES = ("host", "note", "n", "ts")
+TYPES: dict[str, dict[str, Any]] = {
+    "host": {"type": "text"},
+    "note": {"type": "text", "nullable": True},
+    "n": {"type": "u32"},
+    "ts": {"type": "timestamp_s"},
+}
+
+
+def key_value(row: bytes, family: str, qualifier: bytes, value: bytes) -> bytes:
+    """A cell as HBase writes it, its time and type not of interest here."""
+    name = family.encode()
+    key = struct.pack(">H", len(row)) + row + struct.pack(">B", len(name)) + name + qualifier
+    key += struct.pack(">qb", 0, 4)
+    return struct.pack(">ii", len(key), len(value)) + key + value
+
+
+def value_of(name: str, value: Any) -> bytes:
+    """A value by itself: text as UTF-8, numbers as wide as their type."""
+    if isinstance(value, str):
+        return value.encode()
+    return int(value).to_bytes(4 if name == "n" else 8)
+
+
+def packed(values: dict[int, Any]) -> bytes:
+    """A msgpack map from small numbers to short texts."""
+    out = bytes([0x80 | len(values)])
+    for number, text in values.items():
+        data = text.encode()
+        out += bytes([number, 0xA0 | len(data)]) + data
+    return out
+
+
+def facts_of(design: Design, rows: list[tuple[Any, ...]]) -> dict[str, Facts]:
+    """What a profile tells of the rows."""
+    kinds = [pa.string(), pa.string(), pa.uint32(), pa.timestamp("s", "UTC")]
+    columns = [pa.array(c, k) for c, k in zip(zip(*rows, strict=True), kinds, strict=True)]
+    profile = Profile(design.fields)
+    profile.add(Events(pa.RecordBatch.from_arrays(columns, names=list(NAMES)), None))
+    return profile.facts()
+
+
+def told(design: Design, rows: list[tuple[Any, ...]]) -> float:
+    """What the layout says of all rows."""
+    keys = [len(design.key.encode(dict(zip(NAMES, row, strict=True)))) for row in rows]
+    each = design.layout.event_bytes(sum(keys) / len(keys), facts_of(design, rows))
+    return each * len(rows)
+
+
+@given(rows=ROWS)
+def test_columns_are_cells_of_their_own(rows: list[tuple[Any, ...]]) -> None:
+    """Every cell repeats the key; a null has none."""
+    fields = {**TYPES, "note": {**TYPES["note"], "family": "long", "qualifier": "x"}}
+    design = Design("t", "[host][ts]", fields=fields, families={"d": {}, "long": {}})
+    # Where each row has a key of one length, the sum of products is the product of the means.
+    rows = [("h", *row[1:]) for row in rows]
+    expected = 0
+    for host, note, n, ts in rows:
+        key = design.key.encode({"host": host, "ts": ts})
+        expected += len(key_value(key, "d", b"n", value_of("n", n)))
+        if note is not None:
+            expected += len(key_value(key, "long", b"x", value_of("note", note)))
+    assert pytest.approx(expected) == told(design, rows)
+
+
+@given(rows=ROWS)
+def test_a_bare_event_is_a_marker(rows: list[tuple[Any, ...]]) -> None:
+    """Where no column is sure, the marker is written beside those that are there."""
+    design = Design("t", "[n][host:fixed(10)][ts]", fields=TYPES)
+    rows = [("h" * 10, *row[1:]) for row in rows]
+    expected = 0
+    for host, note, n, ts in rows:
+        key = design.key.encode({"host": host, "n": n, "ts": ts})
+        expected += len(key_value(key, "d", b"", b""))
+        if note is not None:
+            expected += len(key_value(key, "d", b"note", value_of("note", note)))
+    assert pytest.approx(expected) == told(design, rows)
+
+
+@given(rows=ROWS)
+def test_a_packed_cell_pays_the_key_once(rows: list[tuple[Any, ...]]) -> None:
+    """Short texts in one cell cost a msgpack map of small numbers to them, byte for byte."""
+    fields = {
+        "host": {"type": "text", "pack": "p"},
+        "note": {**TYPES["note"], "pack": "p"},
+        "n": "u32",
+        "ts": "timestamp_s",
+    }
+    design = Design("t", "[n][ts]", fields=fields)
+    expected = 0
+    for host, note, n, ts in rows:
+        key = design.key.encode({"n": n, "ts": ts})
+        held = {0: host} if note is None else {0: host, 1: note}
+        expected += len(key_value(key, "d", b"p", packed(held)))
+    assert pytest.approx(expected) == told(design, rows)
+
+
+@given(rows=ROWS)
+def test_a_packed_cell_of_nulls_is_not_written(rows: list[tuple[Any, ...]]) -> None:
+    """A packed cell is there as often as one of its fields is; the marker always."""
+    fields = {**TYPES, "note": {**TYPES["note"], "pack": "p"}}
+    design = Design("t", "[n][host:fixed(10)][ts]", fields=fields)
+    rows = [("h" * 10, *row[1:]) for row in rows]
+    expected = 0
+    for host, note, n, ts in rows:
+        key = design.key.encode({"host": host, "n": n, "ts": ts})
+        expected += len(key_value(key, "d", b"", b""))
+        if note is not None:
+            expected += len(key_value(key, "d", b"p", packed({0: note})))
+    assert pytest.approx(expected) == told(design, rows)
+
+
+@given(rows=ROWS)
+def test_a_slice_writes_its_rest_in_every_cell(rows: list[tuple[Any, ...]]) -> None:
+    """Two bytes of seconds within the hour, a field in the qualifier, then the column's name."""
+    fields = {**TYPES, "n": {"type": "u32", "at": "qualifier"}}
+    design = Design("t", "[host:fixed(10)][time_slice(ts, 1h)]", fields=fields)
+    rows = [("h" * 10, *row[1:]) for row in rows]
+    expected = 0
+    for host, note, n, ts in rows:
+        key = design.key.encode({"host": host, "ts": ts})
+        before = (ts % 3_600).to_bytes(2) + value_of("n", n)
+        expected += len(key_value(key, "d", before, b""))
+        if note is not None:
+            expected += len(key_value(key, "d", before + b"note", value_of("note", note)))
+    assert pytest.approx(expected) == told(design, rows)
+
+
+def test_what_the_key_loses_is_paid_in_a_column() -> None:
+    """A digest keeps the host out of the key, so that a cell holds it."""
+    whole = Design("t", "[host][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
+    lost = Design("t", "[digest(host, 8)][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
+    facts = {"host": Facts(bytes_mean=5.0)}
+    assert (("host",), ()) == (lost.kept, whole.kept)
+    assert len(key_value(b"k" * 16, "d", b"", b"")) == whole.event_bytes(16, facts)
+    assert len(key_value(b"k" * 16, "d", b"host", b"web-1")) == lost.event_bytes(16, facts)
+
+
+def test_a_time_that_is_the_timestamp_of_its_cells_costs_nothing() -> None:
+    """Every cell has eight bytes for it anyway."""
+    fields = {"host": "text", "n": "u32", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
+    layout = Design("t", "[host]", fields=fields).layout
+    assert len(key_value(b"web-1\0", "d", b"n", bytes(4))) == layout.event_bytes(6)
+
+
+@pytest.mark.parametrize(
+    ("words", "bytes_"),
+    [({"type": "u16"}, 2), ({"type": "uuid"}, 16), ({"type": "text", "mean_bytes": 31.5}, 31.5),
+     ({"type": "text"}, 16), ({"type": "bool"}, 1)],
+)  # fmt: skip
+def test_widths_that_nothing_tells_are_those_of_the_type(
+    words: dict[str, Any], bytes_: float
+) -> None:
+    """Measured if it was, else declared, else the type's own, else 16 bytes of text."""
+    layout = Design("t", "[id]", fields={"id": "u32", "x": words}).layout
+    (cell,) = layout.cells()
+    assert bytes_ == cell.value_bytes
+    (cell,) = layout.cells({"x": Facts(bytes_mean=9.0)})
+    assert 9.0 == cell.value_bytes

@@ -1,0 +1,187 @@
+"""Where the fields of an event live: each somewhere, no two in one cell, all of them readable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import strategies
+from rowkey.design import Design
+from rowkey.errors import DeclarationError, RowError
+from rowkey.rows import DEFAULT_FAMILY, PLACES, Layout, lay_out
+
+if TYPE_CHECKING:
+    from rowkey.keys import Key
+
+NAMES = ("a", "b", "c", "t")
+FAMILIES: dict[str, Any] = {"d": {}, "e": {}}
+WORDS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "u32"]), "nullable": st.booleans()},
+    optional={
+        "family": st.sampled_from(["d", "e"]),
+        "qualifier": st.sampled_from(["a", "b", "q", ""]),
+        "pack": st.sampled_from(["a", "p"]),
+        "at": st.just("qualifier"),
+    },
+)
+FIELDS = st.fixed_dictionaries({"a": WORDS, "b": WORDS, "c": WORDS}).map(
+    lambda fields: {**fields, "t": {"type": "timestamp_ms"}}
+)
+KEYS = ["[t]", "[a][t]", "[digest(a, 4)][t]", "[truncate(a, 2)][b]", "[time_slice(t, 1h)]",
+        "[bucket(a, 16)][b][desc(time_slice(t, 1d))]", "[t:u32]"]  # fmt: skip
+
+
+def layout_of(key: str, fields: dict[str, Any]) -> Layout | None:
+    """The layout of a design, if it binds."""
+    try:
+        return Design("t", key, fields=fields, families=FAMILIES).layout
+    except DeclarationError:
+        return None
+
+
+def homes(layout: Layout) -> dict[str, list[str]]:
+    """The names of the places that each field has."""
+    found: dict[str, list[str]] = {name: [] for name in layout.fields}
+    for place, names in layout.stored.items():
+        for name in names:
+            found[name].append(place)
+    return found
+
+
+@given(key=st.sampled_from(KEYS), fields=FIELDS)
+def test_no_two_cells_of_an_event_are_one(key: str, fields: dict[str, Any]) -> None:
+    """Each cell has a family and qualifier of its own, and one of them is always written."""
+    layout = layout_of(key, fields)
+    assume(layout is not None)
+    assert layout is not None
+    cells = layout.cells()
+    coordinates = [(cell.family, cell.qualifier) for cell in cells]
+    assert len(coordinates) == len(set(coordinates))
+    assert any(not cell.optional for cell in cells)
+    held = [name for cell in cells for name in cell.fields]
+    assert sorted(held) == sorted(
+        name for place in ("column", "packed") for name in layout.stored.get(place, ())
+    )
+
+
+@given(key=st.sampled_from(KEYS), fields=FIELDS)
+def test_a_field_lives_where_it_was_asked_to(key: str, fields: dict[str, Any]) -> None:
+    """In the place its words name, there only; in the key alone if the key holds it whole."""
+    layout = layout_of(key, fields)
+    assume(layout is not None)
+    assert layout is not None
+    whole = {"[t]": "t", "[a][t]": "at", "[digest(a, 4)][t]": "t", "[truncate(a, 2)][b]": "b",
+             "[time_slice(t, 1h)]": "t", "[t:u32]": ""}.get(key, "bt")  # fmt: skip
+    for name, places in homes(layout).items():
+        words = fields[name]
+        asked = {"family", "qualifier", "pack", "at"} & set(words)
+        if name in whole and not asked:
+            assert [] == places
+        else:
+            kind = words.get("at") or ("packed" if "pack" in words else "column")
+            assert [kind] == places
+
+
+@given(data=st.data(), key=strategies.keys())
+def test_what_is_laid_out_can_be_read_back(data: st.DataObject, key: Key) -> None:
+    """What decoding a key does not give back is stored, or stands in the qualifier."""
+    assume(key.is_decodable)
+    row = data.draw(strategies.rows(key))
+    layout = lay_out(key, key.fields)
+    try:
+        decoded = key.decode(key.encode(row))
+    except RowError:
+        assume(False)
+    sliced = {rest.field for rest in layout.rests}
+    stored = set(layout.stored.get("column", ()))
+    for name, value in row.items():
+        if name not in stored | sliced:
+            assert repr(value) == repr(decoded[name])
+    assert set(layout.kept) == stored
+
+
+@pytest.mark.parametrize(
+    ("unit", "length", "width"),
+    [("s", "1m", 1), ("s", "256s", 1), ("s", "257s", 2), ("s", "1h", 2), ("ms", "1m", 2),
+     ("ms", "65536ms", 2), ("ms", "1h", 4), ("us", "1h", 4), ("us", "2h", 8), ("ns", "1d", 8)],
+)  # fmt: skip
+def test_the_rest_of_a_slice_opens_every_qualifier(unit: str, length: str, width: int) -> None:
+    """It takes the least of 1, 2, 4 and 8 bytes that hold the slice less one unit."""
+    fields = {"host": "text", "ts": f"timestamp_{unit}", "load": "float64", "note": "text"}
+    layout = Design("t", f"[host][time_slice(ts, {length})]", fields=fields).layout
+    (rest,) = layout.rests
+    assert (width, "ts", True) == (rest.width, rest.field, layout.shares_rows)
+    assert float(width) == layout.qualifier_bytes()
+    assert {} == {name: p for name, p in homes(layout).items() if p and name in ("host", "ts")}
+
+
+@given(
+    times=st.sets(st.integers(0, 2**40), min_size=1, max_size=30),
+    length=st.sampled_from([("1m", 60), ("1h", 3_600), ("1d", 86_400)]),
+)
+def test_events_of_a_slice_share_a_row_and_no_cell(
+    times: set[int], length: tuple[str, int]
+) -> None:
+    """A row for each slice; within it the rests of different times differ, and fit their width."""
+    word, seconds = length
+    design = Design("t", f"[time_slice(ts, {word})]", fields={"ts": "timestamp_s"})
+    (rest,) = design.layout.rests
+    keys = {time: design.key.encode({"ts": time}) for time in times}
+    assert len({time // seconds for time in times}) == len(set(keys.values()))
+    cells = {(keys[time], (time % rest.units).to_bytes(rest.width)) for time in times}
+    assert (seconds, len(times)) == (rest.units, len(cells))
+
+
+def test_a_latest_slice_counts_down() -> None:
+    """Under desc the rest descends too."""
+    layout = Design("t", "[desc(time_slice(ts, 1h))]", fields={"ts": "timestamp_s"}).layout
+    assert [True] == [rest.descending for rest in layout.rests]
+
+
+def test_a_field_in_the_qualifier_makes_rows_wide() -> None:
+    """Its values stand before each qualifier, and it makes no cell of its own."""
+    fields = {"order": "u32", "item": {"type": "u16", "at": "qualifier"}, "price": "u64"}
+    layout = Design("t", "[order]", fields=fields).layout
+    assert (True, 2.0) == (layout.shares_rows, layout.qualifier_bytes())
+    assert [b"price"] == [cell.qualifier for cell in layout.cells()]
+
+
+def test_an_event_without_columns_has_a_marker() -> None:
+    """All in the key, or all columns nullable: one cell is written always, under no qualifier."""
+    bare = Design("t", "[id]", fields={"id": "u32"}).layout
+    sparse = Design(
+        "t", "[id]", fields={"id": "u32", "note": {"type": "text", "nullable": True}}
+    ).layout
+    sure = Design("t", "[id]", fields={"id": "u32", "note": "text"}).layout
+    markers = [[c for c in one.cells() if not c.fields] for one in (bare, sparse, sure)]
+    assert [1, 1, 0] == list(map(len, markers))
+    assert (DEFAULT_FAMILY, b"", 0.0) == (
+        markers[0][0].family, markers[0][0].qualifier, markers[0][0].value_bytes,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ({"a": "text", "b": {"type": "text", "qualifier": "a"}}, "d:a is the cell of a"),
+        ({"a": "text", "b": {"type": "text", "pack": "a"}}, "d:a is the cell of a"),
+        ({"a": {"type": "text", "qualifier": "x"}, "b": {"type": "text", "qualifier": "x"}},
+         "d:x is the column of a"),
+        ({"a": {"type": "text", "qualifier": "", "nullable": True}}, "marks a row"),
+    ],
+)  # fmt: skip
+def test_one_cell_for_two_is_a_mistake(fields: dict[str, Any], what: str) -> None:
+    """A name of its own, a qualifier of another, a packed cell: none may be two things."""
+    with pytest.raises(DeclarationError, match=what) as caught:
+        Design("t", "[id]", fields={"id": "u32", **fields})
+    assert 1 == len(caught.value.mistakes)
+
+
+@pytest.mark.parametrize("name", sorted(PLACES))
+def test_each_place_says_what_it_is(name: str) -> None:
+    """A place has its own name and a sentence."""
+    assert name == PLACES[name].name
+    assert (PLACES[name].__doc__ or "").strip()

@@ -1,0 +1,210 @@
+"""When generated events come, and in which order: each arrival by its own law."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.errors import Refused
+from rowkey.workload import Events, Workload
+
+START_MS = 1_704_067_200_000
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 16, "distinct": 40},
+    "id": {"type": "u32", "distinct": 300},
+    "ts": "timestamp_ms",
+}
+
+
+def workload(
+    seed: int = 0, key: str = "[host][id][ts]", fields: Any = FIELDS, **words: Any
+) -> Workload:
+    """A workload as the words of [writes] say; `lasting` is there called `for`."""
+    writes = {{"lasting": "for"}.get(word, word): value for word, value in words.items()}
+    design = Design("t", key, fields=fields, writes=writes)
+    return Workload(design.writes, design.wanted_fields(), seed, design.key)
+
+
+def together(made: Workload) -> dict[str, Any]:
+    """Every event: its clock, and a list of values by field, times as whole numbers."""
+    some: list[Events] = list(made.events())
+    clocks = [events.clock_ms for events in some if events.clock_ms is not None]
+    assert len(clocks) == len(some)
+    found: dict[str, Any] = {"clock": np.concatenate(clocks)}
+    for name in some[0].rows.schema.names:
+        arrays = [_plain(events.rows.column(name)) for events in some]
+        found[name] = pa.chunked_array(arrays).to_pylist()
+    return found
+
+
+def _plain(array: Any) -> Any:
+    if isinstance(array.type, pa.DictionaryType):
+        return array.cast(array.type.value_type)
+    return array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array
+
+
+# The clock
+
+
+def test_events_come_evenly_and_their_time_is_the_clock() -> None:
+    """As many a second as declared, for as long, each at its moment."""
+    found = together(workload(rate="1000/s", lasting="5m"))
+    assert (START_MS + np.arange(300_000)).tolist() == found["clock"].tolist() == found["ts"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "lasting", "count"),
+    [("5/s", "2m", 600), ("90/m", "10s", 15), ("1/h", "1s", 1), ("0.5/s", "10s", 5)],
+)
+def test_as_many_come_as_rate_and_time_say(rate: str, lasting: str, count: int) -> None:
+    """Their product, but at least one."""
+    made = workload(rate=rate, lasting=lasting)
+    assert count == made.count == len(together(made)["clock"])
+
+
+def test_late_events_come_after_their_time() -> None:
+    """A fifth is up to ten minutes late, evenly; the others are on time."""
+    late = {"share": 0.2, "upto": "10m"}
+    found = together(workload(rate="500/s", late=late, lasting="2m"))
+    delays = found["clock"] - np.array(found["ts"])
+    assert 0 == delays.min()
+    assert pytest.approx(600_000, rel=0.01) == delays.max() <= 600_000
+    assert pytest.approx(0.2, abs=0.006) == (delays > 0).mean()
+    assert pytest.approx(300_000, rel=0.02) == delays[delays > 0].mean()
+    assert (np.diff(found["clock"]) >= 0).all()
+
+
+def test_bursts_bring_more_for_as_long_as_they_last() -> None:
+    """Three times the rate for ten seconds, half of it for twenty, nothing else changes."""
+    bursts = [
+        {"at": "30s", "for": "20s", "times": 0.5}, {"at": "10s", "for": "10s", "times": 3},
+    ]  # fmt: skip
+    made = workload(rate="100/s", bursts=bursts, lasting="1m")
+    seconds = Counter(((together(made)["clock"] - START_MS) // 1_000).tolist())
+    expected = [100] * 10 + [300] * 10 + [100] * 10 + [50] * 20 + [100] * 10
+    assert expected == pytest.approx([seconds[n] for n in range(60)], abs=1)
+    assert sum(expected) == made.count
+
+
+def test_a_burst_beyond_the_end_changes_nothing() -> None:
+    """What would come later does not come; what would last longer is cut."""
+    for at, count in (("2m", 6_000), ("50s", 7_000)):
+        bursts = [{"at": at, "for": "1h", "times": 2}]
+        assert count == workload(rate="100/s", bursts=bursts, lasting="1m").count
+
+
+# Other arrivals
+
+
+def test_old_data_has_times_in_no_order() -> None:
+    """Times are spread over the whole stretch, whatever the clock says."""
+    found = together(workload(arrival="random", rate="1000/s", lasting="1m"))
+    times = np.array(found["ts"]) - START_MS
+    assert pytest.approx(6_000, rel=0.1) == np.bincount(times // 6_000, minlength=10)
+    assert pytest.approx(0, abs=0.02) == np.corrcoef(times, np.arange(len(times)))[0, 1]
+    assert (np.diff(found["clock"]) >= 0).all()
+
+
+def test_a_sequence_counts_up_with_the_clock() -> None:
+    """Every field but the time goes through its values one after the other."""
+    found = together(workload(arrival="sequential", rate="10/s", lasting="1m"))
+    first = found["id"][0]
+    assert [first + n % 300 for n in range(600)] == found["id"]
+    names = sorted(set(found["host"]))
+    assert names * 15 == found["host"]
+    assert (np.diff(found["ts"]) == 100).all()
+
+
+def test_each_entity_sends_one_event_a_period() -> None:
+    """Forty hosts every ten seconds: 4 a second, each host's events exactly ten seconds apart."""
+    made = workload(arrival="per(host)", period="10s", lasting="2m")
+    found = together(made)
+    assert (4.0, 480) == (made.rate, made.count)
+    times: dict[str, list[int]] = {}
+    for host, time in zip(found["host"], found["clock"].tolist(), strict=True):
+        times.setdefault(host, []).append(time)
+    assert 40 == len(times)
+    assert {10_000} == {b - a for one in times.values() for a, b in pairwise(one)}
+    assert sorted(set(found["host"])) != found["host"][:40]
+
+
+@pytest.mark.parametrize(
+    "key", ["[host][id][ts]", "[bucket(host, 16)][id][ts]", "[desc(ts)][host]"]
+)
+def test_an_import_comes_in_the_order_of_its_keys(key: str) -> None:
+    """The same rows as without it, their keys ascending, the clock going on evenly."""
+    words = {"rate": "1000/s", "lasting": "20s"}
+    made = workload(7, key, arrival="bulk_sorted", **words)
+    found, plain = together(made), together(workload(7, key, **words))
+    assert found.pop("clock").tolist() == plain.pop("clock").tolist()
+    rows = list(zip(*found.values(), strict=True))
+    assert Counter(rows) == Counter(zip(*plain.values(), strict=True))
+    bound = Design("t", key, fields=FIELDS).key
+    keys = [bound.encode(dict(zip(found, row, strict=True))) for row in rows]
+    assert sorted(keys) == keys
+
+
+@given(
+    seed=st.integers(0, 5),
+    arrival=st.sampled_from(["clock", "random", "sequential", "per(host)", "bulk_sorted"]),
+    late=st.sampled_from([None, {"share": 0.5, "upto": "5s"}]),
+)
+def test_the_same_seed_gives_the_same_events(seed: int, arrival: str, late: Any) -> None:
+    """Asked again, or made again; another seed gives others, unless nothing is left to chance."""
+    words: dict[str, Any] = {"arrival": arrival, "rate": "100/s", "lasting": "3s", "late": late}
+    made = workload(seed, **words)
+    first = repr(together(made))
+    assert first == repr(together(made)) == repr(together(workload(seed, **words)))
+    is_fixed = arrival == "sequential" and late is None
+    assert is_fixed == (first == repr(together(workload(seed + 1, **words))))
+
+
+def test_blocks_go_on_where_the_last_ended() -> None:
+    """Events of several blocks have no seam: clock and sequence go on, and no block is large."""
+    made = workload(arrival="sequential", rate="50000/s", lasting="10s")
+    sizes = [len(events) for events in made.events()]
+    assert 500_000 == sum(sizes)
+    assert 3 < len(sizes)
+    found = together(made)
+    assert {1, -299} == set(np.diff(found["id"]).tolist())
+    assert {0, 1} == set(np.diff(found["clock"]).tolist())
+
+
+# What nobody declared
+
+
+def test_what_is_assumed_is_said() -> None:
+    """Without a rate and without numbers of values each assumption is a sentence."""
+    made = workload(fields={"host": {"type": "text"}, "id": "u32", "ts": "timestamp_ms"})
+    list(zip(made.events(), range(1), strict=False))
+    said = " ".join(made.assumed)
+    assert 5_000 == made.rate
+    assert all(word in said for word in ("events a second", "host has 1,000", "id has 1,000,000"))
+    assert len(set(made.assumed)) == len(made.assumed)
+
+
+def test_what_is_declared_is_not_assumed() -> None:
+    """With everything declared nothing is said, and there are as many values as declared."""
+    made = workload(rate="1000/s", lasting="30s")
+    found = together(made)
+    assert [] == made.assumed
+    assert (40, 300) == (len(set(found["host"])), len(set(found["id"])))
+
+
+@pytest.mark.parametrize(
+    ("arrival", "rate", "lasting"),
+    [("clock", "1000000000/s", "100d"), ("bulk_sorted", "100000/s", "1h")],
+)
+def test_more_than_can_be_made_is_refused(arrival: str, rate: str, lasting: str) -> None:
+    """Events without end are refused before the first is made."""
+    made = workload(arrival=arrival, rate=rate, lasting=lasting)
+    with pytest.raises(Refused, match="at most"):
+        next(made.events())

@@ -1,0 +1,102 @@
+"""Times written as digits of the calendar, told from counts, a whole column at once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.workload import open_sample
+from rowkey.workload.digits import from_calendar, is_of_calendar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.keys import Field
+
+PER_SECOND = {"timestamp_s": 1, "timestamp_ms": 10**3, "timestamp_ns": 10**9}
+FORMS = {"%Y%m%d": 86_400, "%Y%m%d%H%M%S": 1}
+INSTANTS = st.datetimes(datetime(1970, 1, 1), datetime(2099, 12, 31, 23, 59, 59))  # noqa: DTZ001 - UTC
+
+
+def field(kind: str) -> Field:
+    """A field of times."""
+    return Design("t", "[ts]", fields={"ts": {"type": kind, "nullable": True}}).fields["ts"]
+
+
+@pytest.mark.parametrize("kind", PER_SECOND)
+@given(
+    written=st.lists(st.tuples(INSTANTS, st.sampled_from(sorted(FORMS))), min_size=1, max_size=6),
+    is_text=st.booleans(),
+)
+def test_digits_of_the_calendar_are_the_instants_they_say(
+    kind: str, written: list[tuple[datetime, str]], *, is_text: bool
+) -> None:
+    """Days and seconds of the calendar, as text or as numbers, are those that strptime reads."""
+    digits = [instant.strftime(form) for instant, form in written]
+    array = pa.array(digits) if is_text else pa.array(list(map(int, digits)))
+    expected = []
+    for instant, form in written:
+        seconds = int(instant.replace(microsecond=0, tzinfo=UTC).timestamp())
+        expected.append(seconds // FORMS[form] * FORMS[form] * PER_SECOND[kind])
+    declared = field(kind)
+    assert is_of_calendar(declared, array)
+    assert expected == from_calendar(declared, array).cast(pa.int64()).to_pylist()
+
+
+@given(
+    numbers=st.lists(
+        st.one_of(
+            st.integers(19_700_101, 20_991_231), st.integers(19_700_101_000_000, 20_991_231_235_959)
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_no_day_is_told_that_the_calendar_lacks(numbers: list[int]) -> None:
+    """A 31st of April, an hour 24 or a second 60 among them makes all of them counts."""
+    assert all(map(_is_instant, numbers)) == is_of_calendar(field("timestamp_s"), pa.array(numbers))
+
+
+def _is_instant(number: int) -> bool:
+    try:
+        datetime.strptime(str(number).ljust(14, "0"), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return False
+    return number % 100 < 60 or number < 10**8
+
+
+@pytest.mark.parametrize(
+    ("column", "expected", "said"),
+    [
+        (["20240131", "20240201"], [1_706_659_200, 1_706_745_600], 1),
+        (["20240131", "20240231"], [20_240_131, 20_240_231], 0),
+        (["20240131", "7"], [20_240_131, 7], 0),
+        (["24380101", "24380102"], [24_380_101, 24_380_102], 0),
+        (["2024-01-31", "20240131"], [1_706_659_200, 20_240_131], 0),
+        (["1704067200"], [1_704_067_200], 0),
+    ],
+)
+def test_a_sample_takes_a_column_as_a_whole(
+    tmp_path: Path, column: list[str], expected: list[int], said: int
+) -> None:
+    """All of a column are of the calendar, and that is said; or none is, and nothing is."""
+    path = tmp_path / "a.csv"
+    path.write_text("id,ts\n" + "".join(f"{n},{text}\n" for n, text in enumerate(column)))
+    design = Design("t", "[id][ts]", fields={"id": "u32", "ts": "timestamp_s"})
+    sample = open_sample(path, design.wanted_fields(), design.writes.time)
+    columns = [some.rows.column("ts").cast(pa.int64()) for some in sample.events()]
+    assert expected == pa.chunked_array(columns).to_pylist()
+    assert said == len(sample.assumed)
+
+
+def test_empty_columns_tell_nothing() -> None:
+    """Without a value there is nothing to tell; other fields are never of the calendar."""
+    assert is_of_calendar(field("timestamp_s"), pa.array([None, None], pa.string())) is None
+    number = Design("t", "[n]", fields={"n": "u64"}).fields["n"]
+    assert False is is_of_calendar(number, pa.array([20_240_131]))

@@ -1,0 +1,160 @@
+"""How often each value is drawn, against theory: fixed seeds, and the usual test of frequencies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.errors import Refused
+from rowkey.workload import DRAWS
+from rowkey.workload.draws.zipf import MOST_TABLED, by_rejection, harmonic, zipf_ranks
+
+COUNT = 400_000
+WORDS: dict[str, dict[str, Any]] = {
+    "hotspot": {"values": 0.1, "events": 0.75},
+    "zipf": {"theta": 1.1},
+    "latest": {"every": 5},
+}
+
+
+def drawn(kind: str, distinct: int, count: int = COUNT, seed: int = 1, first: int = 0) -> Any:
+    """Values of a draw with the words above."""
+    draw = DRAWS[kind](WORDS.get(kind, {}))
+    return draw.draw(np.random.default_rng(seed), first, count, distinct)
+
+
+def counts(kind: str, distinct: int) -> Any:
+    """How often each value is drawn."""
+    return np.bincount(drawn(kind, distinct), minlength=distinct)
+
+
+def unlikely(found: Any, shares: Any) -> float:
+    """How far frequencies lie from shares, in standard deviations of chi-square."""
+    expected = shares * found.sum()
+    degrees = len(found) - 1
+    return float((((found - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees))
+
+
+@pytest.mark.parametrize("distinct", [2, 50, 1_000])
+def test_uniform_values_are_equally_frequent(distinct: int) -> None:
+    """Every value has the same share."""
+    assert 4 > unlikely(counts("uniform", distinct), np.full(distinct, 1 / distinct))
+
+
+@pytest.mark.parametrize("theta", [0.5, 0.99, 1.0, 1.2, 3.0])
+@pytest.mark.parametrize("draw", [zipf_ranks, by_rejection])
+def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
+    """The k-th rank has a share of 1 / k^theta, by the table and without it."""
+    found = np.bincount(draw(np.random.default_rng(2), COUNT, 400, theta), minlength=400)
+    shares = np.arange(1, 401) ** -theta
+    shares /= shares.sum()
+    known = np.flatnonzero(shares * COUNT >= 10)
+    tail = 1 - shares[known].sum()
+    if tail * COUNT >= 10:
+        shares = np.append(shares[known], tail)
+        found = np.append(found[known], found.sum() - found[known].sum())
+    else:
+        shares, found = shares[known] / shares[known].sum(), found[known]
+    assert 4 > unlikely(found, shares)
+
+
+def test_zipf_above_the_table_follows_the_law_too() -> None:
+    """Of ten million values the heaviest have the shares that the harmonic sum says."""
+    distinct = 10_000_000
+    assert distinct > MOST_TABLED
+    ranks = zipf_ranks(np.random.default_rng(3), COUNT, distinct, 0.99)
+    shares = np.arange(1, 30) ** -0.99 / harmonic(distinct, 0.99)
+    found = np.bincount(np.minimum(ranks, 29), minlength=30)
+    assert 4 > unlikely(found, np.append(shares, 1 - shares.sum()))
+    assert 0 <= ranks.min()
+    assert distinct > ranks.max()
+
+
+@pytest.mark.parametrize(("distinct", "theta"), [(10, 0.5), (1_000, 1.0), (2_000_000, 0.99)])
+def test_the_harmonic_sum_is_the_sum(distinct: int, theta: float) -> None:
+    """Term by term, and by an integral where there are many terms."""
+    assert pytest.approx(sum(k**-theta for k in range(1, distinct + 1)), rel=1e-9) == harmonic(
+        distinct, theta
+    )
+
+
+def test_a_hotspot_takes_its_share() -> None:
+    """A tenth of the values takes three quarters of the events, all of them alike."""
+    found = np.sort(counts("hotspot", 200))[::-1]
+    shares = np.append(np.full(20, 0.75 / 20), np.full(180, 0.25 / 180))
+    assert 4 > unlikely(found[:20], np.full(20, 1 / 20))
+    assert 4 > unlikely(found[20:], np.full(180, 1 / 180))
+    assert pytest.approx(shares[:20].sum(), abs=0.004) == found[:20].sum() / COUNT
+
+
+@pytest.mark.parametrize("kind", ["zipf", "hotspot"])
+def test_hot_values_lie_anywhere(kind: str) -> None:
+    """The heaviest values are not the first ones: each third of the values has some of them."""
+    heavy = np.argsort(-counts(kind, 300))[:30]
+    assert {0, 1, 2} == set((heavy // 100).tolist())
+
+
+def test_a_sequence_goes_round() -> None:
+    """One after the other, from any event on, and from the first again."""
+    assert [5, 6, 0, 1, 2, 3, 4, 5] == drawn("sequential", 7, 8, first=5).tolist()
+
+
+def test_the_newest_values_are_the_most_frequent() -> None:
+    """The k-th newest value has a share of 1 / k^0.99 among those that have appeared."""
+    first = 50_000
+    values = drawn("latest", 1_000_000, 200_000, first=first)
+    newest = np.arange(first, first + 200_000) // 5
+    ages = newest - values
+    assert 0 <= ages.min()
+    shares = np.arange(1, 51) ** -0.99 / harmonic(50_000, 0.99)
+    found = np.bincount(np.minimum(ages, 50), minlength=51)
+    assert 4 > unlikely(found, np.append(shares, 1 - shares.sum()))
+
+
+@pytest.mark.parametrize("kind", sorted(set(DRAWS) - {"latest"}))
+@pytest.mark.parametrize("distinct", [1, 2, 30, 500])
+def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
+    """What a draw says of its most frequent value is what a count finds."""
+    told = DRAWS[kind](WORDS.get(kind, {})).heaviest_share(distinct)
+    noise = 5 * np.sqrt(told / COUNT)
+    assert pytest.approx(told, abs=noise) == counts(kind, distinct).max() / COUNT
+
+
+@pytest.mark.parametrize("kind", sorted(DRAWS))
+@given(
+    distinct=st.one_of(st.integers(1, 50), st.sampled_from([1 << 17, (1 << 17) + 1, 1 << 40])),
+    first=st.integers(0, 10**10),
+    count=st.integers(0, 200),
+    seed=st.integers(0, 3),
+)
+def test_values_are_those_there_are(
+    kind: str, distinct: int, first: int, count: int, seed: int
+) -> None:
+    """As many as asked for, each of 0 .. distinct-1, the same for the same seed."""
+    found = drawn(kind, distinct, count, seed, first)
+    assert count == len(found)
+    assert all(0 <= value < distinct for value in found.tolist())
+    assert found.tolist() == drawn(kind, distinct, count, seed, first).tolist()
+
+
+@pytest.mark.parametrize("kind", sorted(name for name, one in DRAWS.items() if one.ascends))
+def test_what_ascends_ascends(kind: str) -> None:
+    """A draw that says so gives no value below the one before, but for starting anew."""
+    steps = np.diff(drawn(kind, 1_000, 5_000).astype(np.int64))
+    assert {-999} >= set(steps[steps < 0].tolist())
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("zipf", {"theta": 0}), ("zipf", {"theta": "1"}), ("hotspot", {"values": 1.0}),
+     ("hotspot", {"events": True}), ("latest", {"theta": 9}), ("latest", {"every": 0}),
+     ("latest", {"every": 2.5}), ("uniform", {"theta": 1})],
+)  # fmt: skip
+def test_words_out_of_range_are_refused(kind: str, words: dict[str, Any]) -> None:
+    """Each word has a range, and a draw takes only its own."""
+    with pytest.raises(Refused):
+        DRAWS[kind](words)

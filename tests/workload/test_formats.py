@@ -1,0 +1,452 @@
+"""Every format gives the same events of the same records, and says clearly what it cannot read."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import random
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from rowkey.design import Design
+from rowkey.errors import SampleError
+from rowkey.workload import FORMATS, open_sample
+from rowkey.workload.digits import DAY
+from rowkey.workload.records import CHARACTERS, COUNTED, batches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 400},
+    "n": "i32",
+    "ts": "timestamp_s",
+    "note": {"type": "text", "max_bytes": 400, "nullable": True},
+}
+Record = tuple[str, int, int, str]
+NAMES = tuple(FIELDS)
+
+
+def events(
+    path: Path, words: Mapping[str, Any] | None = None, fields: Mapping[str, Any] = FIELDS
+) -> tuple[list[dict[str, Any]], int]:
+    """The events of a file as normal values, and how many rows were left out."""
+    key = "".join(f"[{name}]" for name in fields)
+    design = Design("t", key, fields=fields)
+    sample = open_sample(path, design.wanted_fields(), design.writes.time, words)
+    rows: list[dict[str, Any]] = []
+    for some in sample.events():
+        columns = {name: design.fields[name].type.arrow() for name in fields}
+        arrays = [some.rows.column(name).cast(kind) for name, kind in columns.items()]
+        plain = [a.cast("int64") if pa.types.is_timestamp(a.type) else a for a in arrays]
+        rows += pa.RecordBatch.from_arrays(plain, names=list(fields)).to_pylist()
+    return rows, sample.left_out.count
+
+
+def refused(path: Path, words: Mapping[str, Any] | None = None) -> str:
+    """What a sample that cannot be read says."""
+    with pytest.raises(SampleError) as caught:
+        events(path, words)
+    return str(caught.value)
+
+
+# One text, every file
+
+
+def as_csv(records: Sequence[Record], delimiter: str = ",", end: str = "\n") -> bytes:
+    """The records as CSV with a line of names."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=end)
+    writer.writerow(NAMES)
+    writer.writerows(records)
+    return out.getvalue().encode()
+
+
+def as_json_lines(records: Sequence[Record]) -> bytes:
+    """The records as an object a line."""
+    lines = (json.dumps(dict(zip(NAMES, one, strict=True))) for one in records)
+    return "\n".join(lines).encode() + b"\n"
+
+
+def as_parquet(records: Sequence[Record]) -> bytes:
+    """The records as a typed table, the host as a dictionary, the time in microseconds."""
+    host, n, ts, note = zip(*records, strict=True)
+    table = pa.table(
+        {
+            "host": pa.array(host).dictionary_encode(),
+            "n": pa.array(n, pa.int64()),
+            "ts": pa.array([time * 1_000_000 for time in ts], pa.timestamp("us")),
+            "note": pa.array(note),
+        }
+    )
+    sink = io.BytesIO()
+    parquet.write_table(table, sink, row_group_size=3)
+    return sink.getvalue()
+
+
+def plain(data: bytes) -> bytes:
+    """As it is."""
+    return data
+
+
+def zipped(data: bytes) -> bytes:
+    """A zip archive of one file, in a folder."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inside/", b"")
+        archive.writestr("inside/file", data)
+    return out.getvalue()
+
+
+WRITERS: dict[str, Callable[[Sequence[Record]], bytes]] = {
+    "a.csv": as_csv,
+    "a.jsonl": as_json_lines,
+    "a.ndjson": as_json_lines,
+    "a.parquet": as_parquet,
+    "a.tsv": lambda records: as_csv(records, "\t"),
+    "crlf.csv": lambda records: as_csv(records, end="\r\n"),
+    "bom.csv": lambda records: b"\xef\xbb\xbf" + as_csv(records),
+}
+PACKERS = {"": plain, ".gz": gzip.compress, ".zip": zipped}
+VALUES = st.text(
+    st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from(",;\"' "), max_size=12
+)
+TIMES = st.integers(0, 2**40).filter(lambda time: not DAY[0] <= time <= DAY[1])
+"""Numbers of seconds that are no days of the calendar; those have tests of their own."""
+RECORDS = st.lists(
+    st.tuples(VALUES, st.integers(-(2**31), 2**31 - 1), TIMES, VALUES.filter(bool)),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all examples write into."""
+    return tmp_path_factory.mktemp("formats")
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+@pytest.mark.parametrize("name", WRITERS)
+@given(records=RECORDS)
+def test_every_format_gives_the_same_events(
+    folder: Path, name: str, packing: str, records: list[Record]
+) -> None:
+    """CSV, JSON lines and Parquet, plain and packed, hold the records that were written."""
+    path = folder / f"{name}{packing}"
+    path.write_bytes(PACKERS[packing](WRITERS[name](records)))
+    expected = [dict(zip(NAMES, one, strict=True)) for one in records]
+    assert (expected, 0) == events(path)
+
+
+def test_values_of_csv_may_hold_quotes_delimiters_and_line_ends(folder: Path) -> None:
+    """Quoted values keep what stands in them, and so do quoted names of columns."""
+    path = folder / "quoted.csv"
+    path.write_bytes(b'"ho\nst",n,ts\n"a,b",1,1\n"x\ny",2,2\n"q""q",3,3\n"",4,4\n')
+    fields = {"host": {"type": "text", "from": "ho\nst"}, "n": "i32", "ts": "timestamp_s"}
+    rows, _ = events(path, fields=fields)
+    assert ["a,b", "x\ny", 'q"q', ""] == [row["host"] for row in rows]
+
+
+def test_an_empty_value_is_text_but_no_number(folder: Path) -> None:
+    """Nothing between two commas is an empty text, a null note, and no time at all."""
+    path = folder / "empty-values.csv"
+    path.write_bytes(b"host,n,ts,note\n,1,1,\na,2,,x\nb,3,3,y\n")
+    rows, left_out = events(path)
+    assert (["", "b"], 1) == ([row["host"] for row in rows], left_out)
+
+
+@pytest.mark.parametrize("delimiter", [";", "|", "\t", " "])
+def test_csv_of_another_delimiter(folder: Path, delimiter: str) -> None:
+    """A declared delimiter separates values, and commas no more."""
+    path = folder / "delimited.csv"
+    path.write_bytes(as_csv([("a,b", 1, 2, "c")], delimiter))
+    rows, _ = events(path, {"kind": "csv", "delimiter": delimiter})
+    assert [{"host": "a,b", "n": 1, "ts": 2, "note": "c"}] == rows
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "é"])
+def test_what_cannot_stand_between_values_is_refused(folder: Path, delimiter: str) -> None:
+    """A delimiter is one byte, and none that has a meaning of its own."""
+    path = folder / "a.csv"
+    assert "sample.format.delimiter" in refused(path, {"kind": "csv", "delimiter": delimiter})
+
+
+@pytest.mark.parametrize("kind", ["csv", "columns"])
+def test_a_file_without_a_line_of_names(folder: Path, kind: str) -> None:
+    """Declared names stand for the line that is missing."""
+    path = folder / "nameless.data"
+    between = "," if kind == "csv" else "   "
+    lines = [between.join(map(str, (f"h{n}", n, n, "x"))) for n in range(3)]
+    path.write_text("\n".join(lines))
+    rows, _ = events(path, {"kind": kind, "names": list(NAMES)})
+    assert ["h0", "h1", "h2"] == [row["host"] for row in rows]
+
+
+def test_columns_apart_by_white_space(folder: Path) -> None:
+    """Lines of another number of values are left out, empty ones do not count."""
+    path = folder / "a.txt"
+    path.write_text(" host  n\tts note\n a 1 1 x\n\nb 2 2\n c  3 3  y z\nd 4 4 w\n")
+    rows, left_out = events(path)
+    assert (["a", "d"], 2) == ([row["host"] for row in rows], left_out)
+
+
+def test_json_goes_into_objects_by_dots(folder: Path) -> None:
+    """A dot leads into an object, unless the name itself has one; other types become text."""
+    path = folder / "nested.jsonl"
+    lines = [
+        {"request": {"host": "a", "n": 1}, "ts": 1, "note.x": "dotted"},
+        {"request": {"host": True, "n": 2}, "ts": "1970-01-01T00:00:02Z", "note.x": [1, "b"]},
+        {"request": {"host": 3.5, "n": 3}, "ts": 3, "note.x": None},
+        {"request": "no object", "ts": 4, "note.x": "x"},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    fields = {
+        "host": {"type": "text", "from": "request.host"},
+        "n": {"type": "i32", "from": "request.n"},
+        "ts": "timestamp_s",
+        "note": {"type": "text", "nullable": True, "from": "note.x"},
+    }
+    rows, left_out = events(path, fields=fields)
+    assert [("a", 1, 1, "dotted"), ("true", 2, 2, '[1, "b"]'), ("3.5", 3, 3, None)] == [
+        tuple(row.values()) for row in rows
+    ]
+    assert 1 == left_out
+
+
+def test_broken_lines_of_json_are_counted(folder: Path) -> None:
+    """Lines that are no objects are left out, the first of them is shown."""
+    good = '{"host": "a", "n": 1, "ts": 1}\n'
+    bad = ["nope", "[1]", '{"host":', "[" * 200_000, '{"n": ' + "9" * 5_000 + "}", "\ufeff{"]
+    path = folder / "broken.jsonl"
+    path.write_text(good * 7 + "\n".join(bad) + "\n\n" + good)
+    rows, left_out = events(path)
+    assert (8, 6) == (len(rows), left_out)
+
+
+# Logs
+
+LOG = """\
+h1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5
+h2 - frank [17/May/2015:12:05:03 +0200] "GET /b c d HTTP/1.1" 404 - "-" "Mozilla \\"x\\" (a)"
+h3 - - [17/May/2015:10:05:04 +0000] "-" 408 0 "-" "-"
+h4 - - [17/May/2015:10:05:04 +0000] "\\x16\\x03\\x01" 400 226
+h5 - - [17/May/2015:10:05:05 +0000] "GET /q" 200 1 "http://r/" "agent" extra fields 0.2
+h6 - - [77/May/2015:10:05:05 +0000] "GET /" 200 1
+not a line of a log
+h7 - - [17/May/2015:10:05:06 +0000] "POST /caf\u00e9 HTTP/2" 201 9
+"""
+LOG_FIELDS: dict[str, Any] = {
+    name: {"type": "text", "nullable": True, "max_bytes": 99}
+    for name in ("client", "user", "method", "path", "protocol", "status", "bytes", "agent")
+}
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+def test_apache_logs_common_combined_and_odd(folder: Path, packing: str) -> None:
+    """Every line that is one is read, whatever its request; `-` is no value; two are left out."""
+    path = folder / f"access.log{packing}"
+    path.write_bytes(PACKERS[packing](LOG.encode()))
+    fields = {**LOG_FIELDS, "ts": {"type": "timestamp_s", "from": "time"}}
+    rows, left_out = events(path, fields=fields)
+    start = int(datetime(2015, 5, 17, 10, 5, 3, tzinfo=UTC).timestamp())
+    assert [("h1", 0), ("h2", 0), ("h3", 1), ("h4", 1), ("h5", 2), ("h7", 3)] == [
+        (row["client"], row["ts"] - start) for row in rows
+    ]
+    assert 2 == left_out
+    assert ("/b c d", "HTTP/1.1", "frank", None, 'Mozilla \\"x\\" (a)') == tuple(
+        rows[1][name] for name in ("path", "protocol", "user", "bytes", "agent")
+    )
+    assert (None, None, None) == tuple(rows[2][n] for n in ("method", "path", "agent"))
+    assert ("/q", None, "agent") == tuple(rows[4][n] for n in ("path", "protocol", "agent"))
+    assert "/café" == rows[5]["path"]
+
+
+def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
+    """Names take what stands between fixed texts, `{}` skips, a time is read in its form."""
+    path = folder / "app.log"
+    path.write_text(
+        "<3> web-1 05/01/2021 10:00:00 [7] disk full\n"
+        "<5> web-2 05/01/2021 10:00:01 [8] \n"
+        "<5> web-3 99/01/2021 10:00:01 [8] x\n"
+        "other\n"
+        "<1>  05/01/2021 10:00:02 [9] [in] brackets\n"
+    )
+    words = {"kind": "tokens", "pattern": "<{}> {host} {ts:%d/%m/%Y %H:%M:%S} [{n}] {note}"}
+    rows, left_out = events(path, words)
+    start = int(datetime(2021, 1, 5, 10, tzinfo=UTC).timestamp())
+    assert [
+        ("web-1", 7, start, "disk full"),
+        ("web-2", 8, start + 1, ""),
+        ("", 9, start + 2, "[in] brackets"),
+    ] == [tuple(row.values()) for row in rows]
+    assert 2 == left_out
+
+
+@pytest.mark.parametrize(
+    ("pattern", "what"),
+    [
+        ("no names", "0 names in braces"),
+        ("{a}{b}", "two names touch"),
+        ("{a b} {c}", "is no name"),
+        (" ".join("{a}" for _ in range(65)), "65 names"),
+        ("{a} " + "x" * 5_000, "names in braces"),
+        ("{a:%Y %d %Y}", "%Y comes twice"),
+        ("{a:%c}", "%c is no part of a time"),
+        ("{a:%}", "is no part of a time"),
+        ("{a:text}", "is no form of a time"),
+    ],
+)
+def test_patterns_that_cut_nothing_are_refused(folder: Path, pattern: str, what: str) -> None:
+    """A pattern has one to 64 names with fixed text between them."""
+    said = refused(folder / "a.log", {"kind": "tokens", "pattern": pattern})
+    assert "sample.format.pattern" in said
+    assert what in said
+
+
+def test_no_pattern_is_slow(folder: Path) -> None:
+    """A pattern that would make a regular expression search for ever is cut in one pass."""
+    path = folder / "evil.log"
+    path.write_text("a" * 900_000 + "\n" + "a b" * 3 + "\n")
+    pattern = "a".join(f"{{f{n}}}" for n in range(64))
+    assert "2 of 2 lines do not fit" in refused(
+        path, {"kind": "tokens", "pattern": pattern + "!"}
+    ) or "has no column" in refused(path, {"kind": "tokens", "pattern": pattern + "!"})
+
+
+# What cannot be read
+
+GARBAGE = random.Random(11).randbytes(40_000)
+CSV = as_csv([(f"h{n}", n, n, "x") for n in range(2_000)])
+LONG = b"x" * (2 << 20)
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "empty.csv": (b"", "is empty"),
+    "names.csv": (b"host,n,ts,note\n", "holds no events"),
+    "empty.jsonl": (b"", "holds no events"),
+    "empty.parquet": (b"", "is no Parquet file"),
+    "empty.txt": (b"", "is empty"),
+    "empty.csv.gz": (b"", "is empty"),
+    "empty.csv.zip": (b"", "cannot be read"),
+    "missing.csv": (b"hots,n,ts,note\na,1,1,x\n", "Did you mean hots?"),
+    "missing.jsonl": (b'{"hots": 1, "n": 1, "ts": 1, "note": "x"}\n' * 3, "Did you mean hots?"),
+    "twice.csv": (b"host,n,ts,note,host\na,1,1,x,b\n", "2 columns 'host'"),
+    "types.csv": (b"host,n,ts,note\na,one,1,x\nb,two,2,x\n", "2 of 2 rows are no events; row 1"),
+    "types.jsonl": (b'{"host": "a", "n": 1.5, "ts": 1}\n' * 3, "3 of 3 rows are no events"),
+    "shapes.csv": (b"host,n,ts,note\n" + b"a,1\n" * 9, "9 of 9 lines do not fit"),
+    "truncated.csv.gz": (gzip.compress(CSV)[:-900], "cannot be read"),
+    "garbage.csv": (GARBAGE, "names"),
+    "wide.csv": ("host,n,ts,note\n".encode("utf-16-le"), "holds the byte 00"),
+    "garbage.csv.gz": (GARBAGE, "cannot be read"),
+    "garbage.csv.zip": (GARBAGE, "cannot be read"),
+    "garbage.jsonl": (GARBAGE, "lines do not fit"),
+    "garbage.parquet": (GARBAGE, "is no Parquet file"),
+    "garbage.txt": (GARBAGE, "has no column 'host'"),
+    "behind.csv": (b"host,n,ts,note\n" + GARBAGE, "lines do not fit"),
+    "carriage.csv": (b"host,n,ts,note\ra,1,1,x\r", "is no line of names"),
+    "long.csv": (b"host,n,ts,note\na,1,1,x\n" + LONG + b",1,1,x\n" + CSV, "longer than 1 MiB"),
+    "long-names.csv": (LONG + b",n,ts\na,1,1\n", "longer than 1 MiB"),
+    "long.jsonl": (b'{"host": "' + LONG + b'"}\n', "longer than 1 MiB"),
+    "long.txt": (b"host n ts note\n" + LONG, "longer than 1 MiB"),
+    "two.csv.zip": (b"", "holds 2 files"),
+    "locked.csv.zip": (b"", "is encrypted"),
+    "method.csv.zip": (b"", "cannot be read"),
+}
+
+
+def _bytes_of(name: str) -> bytes:
+    """The bytes of a broken file; archives are made by hand."""
+    if name == "two.csv.zip":
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            archive.writestr("a.csv", CSV)
+            archive.writestr("b.csv", CSV)
+        return out.getvalue()
+    if name in ("locked.csv.zip", "method.csv.zip"):
+        data = bytearray(zipped(CSV))
+        central = data.rfind(b"PK\x01\x02")
+        local = data.rfind(b"PK\x03\x04", 0, central)
+        flag, method = (1, 8) if name == "locked.csv.zip" else (0, 97)
+        data[local + 6], data[local + 8] = flag, method
+        data[central + 8], data[central + 10] = flag, method
+        return bytes(data)
+    return BROKEN[name][0]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_cannot_be_read_is_said_clearly(folder: Path, name: str) -> None:
+    """Each broken file is an error of the sample that names the file and what is wrong with it."""
+    path = folder / name
+    path.write_bytes(_bytes_of(name))
+    said = refused(path)
+    assert BROKEN[name][1] in said
+    assert str(path) in said
+    assert "\n" not in said.split(";")[0]
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.log", "none.parquet", "none.jsonl.gz"])
+def test_a_file_that_is_not_there(folder: Path, name: str) -> None:
+    """A missing file is missing, whatever its format."""
+    fields = {"client": {"type": "text"}} if name.endswith("log") else FIELDS
+    design = Design("t", "".join(f"[{one}]" for one in fields), fields=fields)
+    with pytest.raises(SampleError, match="there is no such file"):
+        list(open_sample(folder / name, design.wanted_fields(), None).events())
+
+
+def test_a_folder_is_no_sample(folder: Path) -> None:
+    """A folder with the name of a file is said to be one."""
+    (folder / "folder.csv").mkdir(exist_ok=True)
+    assert "directory" in refused(folder / "folder.csv")
+
+
+def test_a_corrupt_parquet_file(folder: Path) -> None:
+    """Pages that do not decode are a mistake of the file, not a crash."""
+    data = bytearray(as_parquet([(f"host-{n}", n, n, "x" * 20) for n in range(300)]))
+    data[8:300] = GARBAGE[:292]
+    path = folder / "corrupt.parquet"
+    path.write_bytes(bytes(data))
+    assert "Parquet" in refused(path) or "cannot be read" in refused(path)
+
+
+def test_batches_of_long_values_hold_few_of_them() -> None:
+    """A batch is bounded in characters too, and no record is lost between batches."""
+    batches = list(batches_of(([str(n), "x" * 100_000] for n in range(500)), ["n", "pad"]))
+    assert list(map(str, range(500))) == [n for batch in batches for n in batch["n"].to_pylist()]
+    assert CHARACTERS / 100_000 + COUNTED >= max(batch.num_rows for batch in batches)
+    assert 3 < len(batches)
+
+
+def test_names_that_tell_no_format(folder: Path) -> None:
+    """An unknown ending, or none, asks for the format; an unknown format for a known one."""
+    assert "does not tell its format" in refused(folder / "sample.xyz")
+    assert "does not tell its format" in refused(folder / "sample")
+    assert "Did you mean csv?" in refused(folder / "a.csv", {"kind": "csvv"})
+    assert "no option 'delimeter'" in refused(folder / "a.csv", {"kind": "csv", "delimeter": ";"})
+    assert "tokens needs pattern" in refused(folder / "a.csv", {"kind": "tokens"})
+    assert "does not fit" in refused(folder / "a.csv", {"kind": "csv", "delimiter": 5})
+
+
+def test_bytes_that_are_no_text_stay_visible(folder: Path) -> None:
+    """Files of an older encoding are read; what is not UTF-8 is written as its bytes."""
+    path = folder / "latin.csv"
+    path.write_bytes("host,n,ts,note\ncafé,1,1,ü\n".encode("latin-1") + CSV[15:])
+    rows, _ = events(path)
+    assert ("caf\\xe9", "\\xfc") == (rows[0]["host"], rows[0]["note"])
+
+
+def test_every_format_has_a_test_of_its_own() -> None:
+    """Each format of the drawer is read here, by the ending of a file or by its name."""
+    text = Path(__file__).read_text(encoding="utf-8")
+    told = {name: [*(f"a{end}" for end in kind.suffixes), name] for name, kind in FORMATS.items()}
+    assert [] == [
+        name for name, words in told.items() if not any(f'"{word}"' in text for word in words)
+    ]

@@ -1,0 +1,90 @@
+"""Samples are read in bounded memory: a file ten times as long takes no more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+READER = """
+import gzip, resource, sys
+from pathlib import Path
+from rowkey.design import Design
+from rowkey.workload import open_sample
+
+FIELDS = {"host": {"type": "text", "max_bytes": 400}, "n": "u32", "ts": "timestamp_s"}
+PAD = "x" * 1_000
+
+def line_of(kind, n):
+    host, ts = f"h{n % 1_000}", 1_700_000_000 + n
+    return {
+        "csv": f"{host},{n},{ts},{PAD}\\n",
+        "jsonl": f'{{"host": "{host}", "n": {n}, "ts": {ts}, "pad": "{PAD}"}}\\n',
+    }[kind]
+
+BLOCK = 10_000
+
+def written(path, kind, lines):
+    begin = {"csv": "host,n,ts,pad\\n", "jsonl": ""}[kind]
+    block = "".join(line_of(kind, n) for n in range(BLOCK)).encode()
+    pack = (lambda data: gzip.compress(data, 1)) if path.suffix == ".gz" else bytes
+    packed = pack(block)
+    with path.open("wb") as out:
+        out.write(pack(begin.encode()))
+        for _ in range(lines // BLOCK):
+            out.write(packed)
+
+def parquet_written(path, kind, lines):
+    import pyarrow as pa
+    from pyarrow import parquet
+    numbers = range(BLOCK)
+    hosts, pads = [f"h{n % 1_000}" for n in numbers], [PAD] * BLOCK
+    block = pa.table({"host": hosts, "n": numbers, "ts": numbers, "pad": pads})
+    options = {"compression": "none", "use_dictionary": False}
+    with parquet.ParquetWriter(path, block.schema, **options) as out:
+        for _ in range(lines // BLOCK):
+            out.write_table(block)
+
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+def read(path):
+    design = Design("t", "[host][n][ts]", fields=FIELDS)
+    sample = open_sample(path, design.wanted_fields(), design.writes.time)
+    sizes = [len(events) for events in sample.events()]
+    return sum(sizes), max(sizes)
+
+folder, name = Path(sys.argv[1]), sys.argv[2]
+kind = name.split(".")[1]
+for lines in map(int, sys.argv[3:]):
+    path = folder / f"{lines}-{name}"
+    (parquet_written if kind == "parquet" else written)(path, kind, lines)
+    count, most = read(path)
+    print(count, most, peak_mb())
+"""
+LINES = (40_000, 40_000, 40_000, 160_000)
+"""The short file is read until libraries have set up what they keep, whatever the length."""
+BATCH_MOST = 65_536
+GROWN_MOST_MB = 30
+"""What the longer file may take more; it is 120 MB longer, unpacked; a quarter is chance."""
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet"])
+def test_memory_does_not_grow_with_the_length_of_a_file(tmp_path: Path, name: str) -> None:
+    """Batches are bounded, and 120 MB more of a file add little to the peak."""
+    script = tmp_path / "reader.py"
+    script.write_text(READER, encoding="utf-8")
+    told = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), name, *map(str, LINES)],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    found = [list(map(float, line.split())) for line in told.splitlines()]
+    assert list(LINES) == [count for count, *_ in found]
+    assert max(most for _, most, _ in found) <= BATCH_MOST
+    *_, (*_, before), (*_, after) = found
+    assert after - before <= GROWN_MOST_MB

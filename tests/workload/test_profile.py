@@ -1,0 +1,214 @@
+"""What a profile tells of a field, against counts made with lists and sets alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cells import cell_bytes
+from rowkey.design import Design
+from rowkey.errors import Mistakes
+from rowkey.keys import bind_fields
+from rowkey.schema import Facts, FieldWords
+from rowkey.simulate import run
+from rowkey.workload import Events, Profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.keys import Field
+
+WORDS = {
+    "host": FieldWords(type="text", max_bytes=8),
+    "rack": FieldWords(type="choice", of=("r1", "r2", "r3"), nullable=True),
+    "n": FieldWords(type="i32"),
+    "ts": FieldWords(type="timestamp_ms", nullable=True),
+}
+Row = tuple[str, str | None, int, int | None]
+STEPS = st.sampled_from([1, 7, 60_000])
+ROWS = st.lists(
+    st.tuples(
+        st.text(st.sampled_from("abé"), max_size=3),
+        st.sampled_from(["r1", "r2", "r3", None]),
+        st.one_of(st.integers(-3, 3), st.integers(-(2**31), 2**31 - 1)),
+        st.one_of(st.none(), st.integers(0, 50)),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+def fields() -> dict[str, Field]:
+    """The bound fields."""
+    mistakes = Mistakes()
+    bound = bind_fields(WORDS, mistakes)
+    assert [] == mistakes.found
+    return bound
+
+
+def batch(rows: list[Row]) -> Events:
+    """Some rows as a source gives them: dates typed, the host as a dictionary."""
+    host, rack, n, ts = zip(*rows, strict=True)
+    arrays = [
+        pa.array(host).dictionary_encode(),
+        pa.array(rack, pa.string()),
+        pa.array(n, pa.int32()),
+        pa.array(ts, pa.timestamp("ms", "UTC")),
+    ]
+    return Events(pa.RecordBatch.from_arrays(arrays, names=list(WORDS)), None)
+
+
+def profiled(rows: list[Row], sizes: list[int] | None = None, seed: int = 0) -> dict[str, Facts]:
+    """The facts of rows that come in batches of these sizes, then all that are left."""
+    profile = Profile(fields(), seed)
+    at = 0
+    for size in [*(sizes or []), len(rows)]:
+        if rows[at : at + size]:
+            profile.add(batch(rows[at : at + size]))
+        at += size
+    assert len(rows) == profile.count
+    return profile.facts()
+
+
+def rising(values: list[Any]) -> float | None:
+    """Share of values not below all before them."""
+    good = [value >= max(values[: n + 1]) for n, value in enumerate(values)]
+    return sum(good) / len(good) if good else None
+
+
+def step(values: list[int]) -> int | None:
+    """The greatest common divisor of all differences."""
+    return math.gcd(*(b - a for a, b in pairwise(values))) or None
+
+
+@given(rows=ROWS, wide=STEPS)
+def test_facts_are_those_of_a_count_by_hand(rows: list[Row], wide: int) -> None:
+    """Numbers, ends, widths, nulls, order and steps of every field are exact."""
+    rows = [(host, rack, n, None if ts is None else ts * wide) for host, rack, n, ts in rows]
+    found = profiled(rows)
+    for name, column in zip(WORDS, zip(*rows, strict=True), strict=True):
+        values = [value for value in column if value is not None]
+        facts = found[name]
+        assert (len(column), len(set(values)), True) == (facts.seen, facts.distinct, facts.exact)
+        assert pytest.approx(1 - len(values) / len(column)) == facts.nulls
+        counts = Counter(values)
+        shares = [count / len(column) for _, count in counts.most_common(10)]
+        assert pytest.approx(shares) == [share for _, share in facts.heaviest]
+        assert all(share == counts[value] / len(column) for value, share in facts.heaviest)
+        assert rising(values) == facts.rising
+        ends = (min(values), max(values)) if values else (None, None)
+        assert ends == (facts.least, facts.greatest)
+    assert step([n for _, _, n, _ in rows]) == found["n"].step
+    assert step([ts for *_, ts in rows if ts is not None]) == found["ts"].step
+
+
+@given(rows=ROWS)
+def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
+    """Text is as long as its UTF-8, numbers as their type; nulls have no width."""
+    found = profiled(rows)
+    lengths = [len(row[0].encode()) for row in rows]
+    assert pytest.approx(sum(lengths) / len(lengths)) == found["host"].bytes_mean
+    assert max(lengths) == found["host"].bytes_most
+    assert (4.0, 4) == (found["n"].bytes_mean, found["n"].bytes_most)
+    has_times = any(row[3] is not None for row in rows)
+    assert (8.0 if has_times else 0.0) == found["ts"].bytes_mean
+
+
+@given(rows=ROWS)
+def test_a_field_is_determined_by_those_whose_values_tell_it(rows: list[Row]) -> None:
+    """Every value of the one goes with one value of the other, and the one repeats."""
+    found = profiled(rows)
+    columns = dict(zip(WORDS, zip(*rows, strict=True), strict=True))
+    for name, own in columns.items():
+        by = []
+        for other, theirs in columns.items():
+            values = set(theirs)
+            repeats = 1 < len(values) <= len(rows) / 2
+            tells = len(set(zip(theirs, own, strict=True))) == len(values)
+            if other != name and len(set(own)) > 1 and repeats and tells:
+                by.append(other)
+        assert tuple(by) == found[name].determined_by
+
+
+def test_a_town_determines_its_country() -> None:
+    """Dependencies are found where they are, one way only."""
+    rows: list[Row] = [
+        (f"h{n % 6}", ("r1", "r2", "r3")[n % 6 % 3], n, n // 7) for n in range(2_000)
+    ]
+    found = profiled(rows)
+    assert ("host",) == found["rack"].determined_by
+    assert () == found["host"].determined_by
+
+
+@given(rows=ROWS, sizes=st.lists(st.integers(0, 9), max_size=8))
+def test_it_makes_no_difference_how_rows_are_batched(rows: list[Row], sizes: list[int]) -> None:
+    """The same rows in other batches give the same facts."""
+    assert profiled(rows) == profiled(rows, sizes)
+
+
+def test_more_rows_than_are_kept_are_estimated_and_said_so() -> None:
+    """Counts stay exact, heavy values are known to a quarter of a percent, and exact is false."""
+    rows: list[Row] = [("hot" if n % 4 == 0 else f"h{n % 999}", "r1", n, n) for n in range(150_000)]
+    found = profiled(rows, [50_000, 50_000])
+    facts = found["host"]
+    assert (150_000, len({row[0] for row in rows}), False) == (
+        facts.seen, facts.distinct, facts.exact,
+    )  # fmt: skip
+    assert "hot" == facts.heaviest[0][0]
+    assert pytest.approx(0.25, abs=0.005) == facts.heaviest_share
+    assert (0, 149_999, 1, 1.0) == (
+        found["n"].least, found["n"].greatest, found["n"].step, found["n"].rising,
+    )  # fmt: skip
+
+
+@given(
+    kind=st.sampled_from(["u64", "i64", "timestamp_ns", "date", "u8"]),
+    batches=st.lists(st.lists(st.integers(0, 6), max_size=5), min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_numbers_at_the_ends_of_their_type(
+    kind: str, batches: list[list[int]], data: st.DataObject
+) -> None:
+    """Ends, order and steps hold where differences pass 63 bits, and across empty batches."""
+    mistakes = Mistakes()
+    field = bind_fields({"n": FieldWords(type=kind)}, mistakes)["n"]
+    low, high = field.type.numbers
+    near = st.sampled_from([low, low + 2, low + 6, (low + high) // 2, high - 6, high - 1, high])
+    rows = [[data.draw(near) for _ in some] for some in batches]
+    profile = Profile({"n": field})
+    for some in rows:
+        column = field.type.from_numbers(np.array(some, np.uint64 if kind == "u64" else np.int64))
+        profile.add(Events(pa.RecordBatch.from_arrays([column], names=["n"]), None))
+    values = [value for some in rows for value in some]
+    facts = profile.facts().get("n", Facts())
+    release = field.type.release
+    ends = (release(min(values)), release(max(values))) if values else (None, None)
+    assert (ends, rising(values), step(values)) == (
+        (facts.least, facts.greatest), facts.rising, facts.step,
+    )  # fmt: skip
+
+
+def test_what_a_sample_lacks_is_declared(tmp_path: Path) -> None:
+    """Fields that judging does not read are known by their words; those it reads, by the sample."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,ts\n" + "".join(f"h{n % 7},{n}\n" for n in range(100)))
+    note = {"type": "text", "mean_bytes": 500, "distinct": 9}
+    fields = {"host": {"type": "text", "distinct": 1_000}, "note": note, "ts": "timestamp_s"}
+    found = run(Design("t", "[host][ts]", fields=fields), path)
+    assert (7, 9, 500) == (
+        found.facts["host"].distinct, found.facts["note"].distinct, found.facts["note"].bytes_mean,
+    )  # fmt: skip
+    assert found.event_bytes == cell_bytes(int(found.key_bytes), 1, 4, 500)
+
+
+def test_nothing_seen_tells_nothing() -> None:
+    """Without an event there are no facts."""
+    assert {} == Profile(fields()).facts()

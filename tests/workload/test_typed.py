@@ -1,0 +1,136 @@
+"""A text means the same in every column: whatever stands beside it, and in whichever Arrow type."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import strategies
+from rowkey.errors import Mistakes, RowError
+from rowkey.keys import TYPES, bind_fields
+from rowkey.keys.batches.columns import batch_column
+from rowkey.schema import FieldWords
+from rowkey.workload.typed import as_declared
+
+if TYPE_CHECKING:
+    from rowkey.keys import Field
+
+COUNTS = [name for name, kind in TYPES.items() if kind.counts]
+ODD = st.sampled_from(
+    ["", " ", "0", "-0", "+1", "007", " 7", "7 ", "0x1F", "1_000", "1,5", "1.0", "1e3", "nan",
+     "inf", "true", "T", "2024-01-31", "20240131", "20240131235959", "2024-01-31T23:59:59Z",
+     "2024-01-31 23:59:59.5", "2024-01-31T23:59:59+02:00", "1969-12-31", "2300-01-01", "٣", "a\0b"]
+)  # fmt: skip
+
+
+def field_of(words: FieldWords) -> Field:
+    """The bound field of some words; a test does not go on with words that do not fit."""
+    mistakes = Mistakes()
+    bound = bind_fields({"a": words}, mistakes)
+    if mistakes.found:
+        assume(False)
+    return bound["a"]
+
+
+@st.composite
+def texts(draw: st.DrawFn, field: Field) -> list[str | None]:
+    """Texts of the field's own values, and others, in one column."""
+    shown = strategies.values(field).map(field.type.show)
+    numbers = st.integers(-(2**65), 2**65).map(str)
+    one = st.one_of(shown, shown, ODD, numbers, st.text(max_size=6), st.none())
+    return draw(st.lists(one, min_size=1, max_size=6))
+
+
+def alone(field: Field, text: str | None) -> Any:
+    """What a text means by itself; None if the field has no such value."""
+    try:
+        return None if text is None else field.normal(field.parse(text))
+    except RowError:
+        return None
+
+
+def values_of(field: Field, array: pa.Array) -> list[Any]:
+    """The normal values of a column, None for null."""
+    column = batch_column(field, array)
+    listed = field.type.listed(column.values)
+    if column.codes is None:
+        return listed
+    return [listed[code] if code >= 0 else None for code in column.codes.tolist()]
+
+
+@pytest.mark.parametrize("kind", sorted(TYPES))
+@given(data=st.data())
+def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) -> None:
+    """A column holds what each text is by itself, null where the field has no such value."""
+    words = data.draw(strategies.field_words(kind))
+    field = field_of(words.model_copy(update={"nullable": True}))
+    column = data.draw(texts(field))
+    expected = [alone(field, text) for text in column]
+    plain = pa.array(column, pa.string())
+    arrays = [plain, pa.array(column, pa.large_string()), plain.dictionary_encode()]
+    for array in arrays:
+        assert repr(expected) == repr(values_of(field, as_declared(field, array)))
+
+
+@pytest.mark.parametrize("kind", COUNTS)
+@given(number=st.integers(0, 2**62), beside=st.sampled_from(["2024-01-31", "5", "x"]))
+def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
+    """Digits alone are a number in the field's unit, eight and fourteen of them too."""
+    field = field_of(FieldWords(type=kind, nullable=True))
+    most = field.type.numbers[1]
+    for digits in (str(number % (most + 1)), "24380101", "20240131235959"):
+        told = alone(field, digits)
+        if kind == "date":
+            assert told is None or told.strftime("%Y%m%d") == digits.zfill(8)
+        elif int(digits) <= most:
+            column = as_declared(field, pa.array([beside, digits]))
+            assert told == int(digits) == values_of(field, column)[1]
+
+
+@pytest.mark.parametrize("kind", sorted(TYPES))
+@given(data=st.data())
+def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
+    """What a type shows of a value, it parses to the same value."""
+    field = field_of(data.draw(strategies.field_words(kind)))
+    value = field.normal(data.draw(strategies.values(field)))
+    assert repr(value) == repr(field.normal(field.parse(field.type.show(value))))
+
+
+NOON = datetime(2024, 1, 31, 12, tzinfo=UTC)
+NOON_S = 1_706_702_400
+SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "array", "expected"),
+    [
+        ("u32", pa.array([1.0, 2.0, None, 2.5]), [1, 2, None, None]),
+        ("u8", pa.array([5, -1, 256, None]), [5, None, None, None]),
+        ("i64", pa.array([True, False]), [None, None]),
+        ("u32", pa.array([Decimal(7), Decimal(-7)]), [7, None]),
+        ("text", pa.array([7, None, -1]), ["7", None, "-1"]),
+        ("text", pa.array([b"a", b"\xff"]), ["a", "\\xff"]),
+        ("text", pa.array([date(2024, 1, 31)]), ["2024-01-31"]),
+        ("timestamp_s", pa.array([NOON, None]), [NOON_S, None]),
+        ("timestamp_s", pa.array([NOON_S * 10**9, NOON_S * 10**9 + 1], pa.timestamp("ns")),
+         [NOON_S, None]),
+        ("timestamp_ms", pa.array([NOON_S], pa.int64()), [NOON_S]),
+        ("timestamp_ms", pa.array([date(2024, 1, 31)]), [1_706_659_200_000]),
+        ("date", pa.array([NOON]), [date(2024, 1, 31)]),
+        ("bool", pa.array(["true", "no", "1"]), [True, None, True]),
+        ("decimal", pa.array(["1.5", "1.55"]), [Decimal("1.50"), Decimal("1.55")]),
+    ],
+)  # fmt: skip
+def test_typed_columns_are_taken_as_they_are_or_by_their_text(
+    kind: str, array: pa.Array, expected: list[Any]
+) -> None:
+    """A column of Parquet keeps what the field can hold, the rest is null."""
+    words: dict[str, Any] = {"type": kind, "nullable": True}
+    field = field_of(FieldWords(**words, **SIZES.get(kind, {})))
+    assert expected == values_of(field, as_declared(field, array))
