@@ -19,7 +19,15 @@ five times each; trust the ratios. A goal that was missed says so.
 
 
 def write_page(results: Path, page: Path) -> None:
-    """Write the page from all results."""
+    """Write the page from all results.
+
+    Raises:
+        SystemExit: a benchmark has none; a page that leaves one out would hide it.
+    """
+    wanted = {path.stem.removeprefix("bench_") for path in results.parent.glob("bench_*.py")}
+    missing = wanted - {path.stem for path in results.glob("*.json")}
+    if missing:
+        raise SystemExit(f"no results of {', '.join(sorted(missing))}; run `make bench`")
     lines = [HEAD]
     for path in sorted(results.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))

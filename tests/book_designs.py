@@ -2,8 +2,8 @@
 
 The kinds are listed here on purpose: a generator that asked the encoder what there is could not
 notice what is missing. Left out is only what the page does not define: `desc` of `desc`, encodings
-inside `digest`, `reverse` of a choice's text, and `desc` inside `truncate` or a `digest` of one
-field.
+inside `digest`, `reverse` of a choice's text, `desc` and encodings inside `truncate` or a `digest`
+of one field, and a second `over=rest`.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ class _Drawn:
         self.draw = draw
         self.fields = fields
         self.salts = 0
+        self.has_rest = False
 
     def one_of(self, *choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -106,7 +107,8 @@ class _Drawn:
         terms: list[Term] = []
         for index in range(count):
             is_last = index == count - 1
-            if not is_last and self.often(8):
+            if not is_last and not self.has_rest and self.often(8):
+                self.has_rest = True
                 call = Call("bucket", (), (self.count(),), {"over": "rest"} | self.hashed())
                 terms.append(call if self.often(2) else Call("desc", (call,)))
             elif not self.salts and self.often(10):
@@ -227,7 +229,7 @@ class _Drawn:
         count = self.one_of(1, 1, 2, 3)
         terms = tuple(self.plain_inner(depth) for _ in range(count))
         if count == 1:
-            terms = tuple(_without_desc(term) for term in terms)
+            terms = tuple(map(_owned, terms))
         options = {} if self.often(2) else {"hash": self.one_of(*MOST_DIGEST)}
         n = self.draw(st.integers(1, MOST_DIGEST[options.get("hash", "md5")]))
         return Call("digest", terms, (n,), options | self.one_of({}, {"as": "hex"}))
@@ -264,7 +266,7 @@ class _Drawn:
         return Call(kind, (inner,), numbers)
 
     def truncate(self, is_last: bool, depth: int) -> Call:
-        inner = _without_desc(self.inner(is_last, depth))
+        inner = _owned(self.inner(is_last, depth))
         return Call("truncate", (inner,), (self.one_of(1, 2, 4, 9),))
 
     def pad(self, is_last: bool, depth: int) -> Call:
@@ -275,7 +277,10 @@ class _Drawn:
         return Call("code", (FieldRef(self.one_of(*self.fields)),), (), dict(options))
 
 
-def _without_desc(term: Term) -> Term:
+def _owned(term: Term) -> Term:
+    """The term without what would have no effect where its own bytes are taken."""
     while isinstance(term, Call) and term.kind == "desc":
         term = term.terms[0]
+    if isinstance(term, Call) and term.kind in {"time_bucket", "time_slice"}:
+        return Call(term.kind, (_owned(term.terms[0]),), term.scalars)
     return FieldRef(term.name) if isinstance(term, FieldRef) else term

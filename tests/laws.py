@@ -54,12 +54,20 @@ def every_part(key: Key) -> list[Part]:
     return [part for top in key.parts for part in nested(top)]
 
 
+def decoded(key: Key, data: bytes) -> dict[str, Any]:
+    """The fields of a key that was encoded; that it is refused is a broken law."""
+    try:
+        return key.decode(data)
+    except (RowError, Refused) as problem:
+        raise AssertionError(f"{key} refuses what it encoded: {problem}") from problem
+
+
 def law_recovers(key: Key, row: Row) -> None:
     """Decoding a key gives back every field that it claims to hold whole."""
     data = encoded(key, row)
     if data is None or not key.is_decodable:
         return
-    found = key.decode(data)
+    found = decoded(key, data)
     whole = {name for name in key.fields if key.body.residue(name).nothing}
     assert whole == set(found)
     assert {name: row[name] for name in whole} == found
@@ -123,8 +131,10 @@ def law_reads(part: Part, row: Row) -> None:
     if piece is None:
         return
     found = part.read(piece)
+    part.check(piece)
     for name in part.fields:
         if part.residue(name).nothing:
+            assert name in found
             assert found[name] == row[name]
     assert all(row[name] == value for name, value in found.items())
 
@@ -257,10 +267,29 @@ def law_reach(part: Part, rows: Sequence[Row], step: int) -> None:
 
 
 def law_evolves(old: Part, new: Part, row: Row) -> None:
-    """Where nothing breaks, a stored row has the same bytes under the new declaration."""
-    if old.evolves(new) is not Change.BREAKS:
-        before = piece_of(old, row)
-        assert before is None or before == piece_of(new, row)
+    """Where nothing breaks, a stored row has the same bytes, and they are read as before."""
+    before = piece_of(old, row)
+    if before is None or old.evolves(new) is Change.BREAKS:
+        return
+    assert before == piece_of(new, row)
+    if old.framing.closed:
+        assert new.framing.closed
+        assert len(before) == new.measure(before, 0)
+    assert old.read(before) == new.read(before)
+
+
+def law_grows(small: Key, large: Key, rows: Sequence[Row]) -> None:
+    """One field may have more values in `large`: nothing breaks if no byte changes, and only then.
+
+    The other way round, values that may be stored are none of the field's any more.
+    """
+    keys = [(encoded(small, row), encoded(large, row)) for row in rows]
+    is_same = all(new == old for old, new in keys if old is not None)
+    change = small.evolves(large)
+    assert change is not Change.SAME
+    assert is_same or change is Change.BREAKS
+    assert large.evolves(small) is Change.BREAKS
+    assert small.evolves(small) is large.evolves(large) is Change.SAME
 
 
 def law_batch(key: Key, rows: Sequence[Row], salts: Sequence[int]) -> None:
@@ -303,9 +332,9 @@ def law_decode_batch(key: Key, rows: Sequence[Row], salts: Sequence[int]) -> Non
         return
     found = key.decode_batch(pa.array(data, pa.binary()))
     for name in found.schema.names:
-        alone = [key.decode(one)[name] for one in data]
+        alone = [decoded(key, one)[name] for one in data]
         assert alone == listed(key.fields[name], found.column(name))
-    assert set(key.decode(data[0])) == set(found.schema.names)
+    assert set(decoded(key, data[0])) == set(found.schema.names)
 
 
 def listed(field: Field, column: pa.Array) -> list[Any]:

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 from hypothesis import assume
 
 from rowkey.errors import DeclarationError, Mistakes, Refused
-from rowkey.keys import TRANSFORMS, TYPES, Count, Key, Pick, bind_fields, bound_key
+from rowkey.keys import TRANSFORMS, TYPES, Count, Key, Pick, bind_fields, bind_key, bound_key
 from rowkey.keys.types import domains
 from rowkey.schema import (
     Call,
@@ -229,6 +229,43 @@ def keys(draw: st.DrawFn, kind: str | None = None) -> Key:
     return key
 
 
+_GROWN = {
+    "text": ("max_bytes", ((3, 4), (8, 40), (40, None))),
+    "bytes": ("max_bytes", ((3, 4), (8, 40), (40, None))),
+    "choice": ("of", ((2, 3), (200, 256))),
+    "decimal": ("precision", ((5, 6), (8, 9), (10, 18), (19, 38))),
+}
+_CROSSED = {
+    "choice": ("of", ((256, 257),)),
+    "decimal": ("precision", ((9, 10), (18, 19))),
+}
+
+
+@st.composite
+def grown(draw: st.DrawFn, *, crosses: bool) -> tuple[Key, Key, list[dict[str, Any]]]:
+    """A key twice, one of its fields with more values the second time; and rows of the first.
+
+    Args:
+        draw: Hypothesis' own.
+        crosses: whether the field's default encoding needs another width then.
+    """
+    kind, (word, sizes) = draw(st.sampled_from(sorted((_CROSSED if crosses else _GROWN).items())))
+    shapes = ["[a]", "[desc(a)]", "[bucket(a, 16)][a]", "[bucket(16, over=rest)][n][a]"]
+    if not crosses:
+        shapes += ["[a][digest(a, 4)]", "[code(a)]", "[truncate(a, 2)][a]"]
+        shapes += {"choice": ["[a:u16]", "[a:text]"], "decimal": [], "text": ["[a:fixed(40)]"]}.get(
+            kind, ["[a:tail]", "[desc(a:tail)]", "[reverse(a)]"]
+        )
+    notation = draw(st.sampled_from(shapes))
+    nullable = draw(st.booleans())
+    keys = []
+    for size in draw(st.sampled_from(sizes)):
+        given: Any = tuple(f"c{n:03}" for n in range(size or 0)) if word == "of" else size
+        words = {"type": kind, "nullable": nullable, word: given}
+        keys.append(bind_key(notation, {"a": words, "n": "u8"}))
+    return keys[0], keys[1], [draw(rows(keys[0])) for _ in range(4)]
+
+
 @st.composite
 def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
     """A row for a key; nulls where they may be.
@@ -244,6 +281,25 @@ def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
         value = None if absent else draw(values(field))
         row[name] = value if absent or not normal else field.normal(value)
     return row
+
+
+@st.composite
+def mutated(draw: st.DrawFn, data: bytes) -> bytes:
+    """The bytes of a key with something changed, cut off, put in or added; or any bytes at all."""
+    at = draw(st.integers(0, len(data)))
+    some = draw(st.one_of(st.sampled_from([b"\0", b"\1", b"\xff", b"\0\0"]), st.binary(max_size=3)))
+    shape = draw(st.integers(0, 6))
+    if shape == 0:
+        return data
+    if shape == 1:
+        return data[:at]
+    if shape == 2:
+        return data + some
+    if shape == 3:
+        return data[:at] + some + data[at:]
+    if shape == 4:
+        return data[:at] + data[at + len(some) :]
+    return data[:at] + some + data[at + len(some) :] if shape == 5 else draw(st.binary(max_size=12))
 
 
 @st.composite

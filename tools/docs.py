@@ -1,5 +1,6 @@
-"""Writes the reference from the classes: `docs.py` writes, `docs.py --check` compares.
+"""Writes the reference and the command's help from the classes.
 
+`docs.py` writes, `docs.py --check` compares,
 `docs.py --outside` prints a page of the kinds that other installed packages offer.
 
 No page holds a date or the state of a machine, so the same code gives the same bytes.
@@ -14,9 +15,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
+HELP = ROOT / "src" / "rowkey" / "cli" / "help.txt"
 sys.path.insert(0, str(ROOT))
 
-from tools.reference import outside, written  # noqa: E402
+from tools.reference import command_help, outside, written  # noqa: E402
 
 
 def main() -> int:
@@ -31,9 +33,12 @@ def main() -> int:
         return 0
     if given.check:
         stale = differences(given.folder)
+        if HELP.read_text(encoding="utf-8") != command_help():
+            stale += f"\n{HELP.name} is not what the command says. Run `make docs`."
         print(stale or "the reference is what the classes say")
         return 1 if stale else 0
     write(given.folder)
+    HELP.write_text(command_help(), encoding="utf-8")
     return 0
 
 

@@ -49,6 +49,24 @@ def _printable(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 
 
+def shown(value: object) -> str:
+    """A value as a message names it; a number too long to be read is not written out.
+
+    >>> shown("a"), shown(10**5000)
+    ("'a'", 'a number of 16,610 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number of {value.bit_length():,} bits"
+    try:
+        return repr(value)
+    except ValueError:  # a list with such a number in it
+        return "a value too long to be shown"
+
+
+_LONGEST_NUMBER = 256
+"""Bits; no field holds more than 128, and Python writes out no number of many thousands."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Mistake:
     """One thing wrong, in four pieces that print as one sentence.

@@ -220,12 +220,23 @@ def trees(draw: st.DrawFn) -> dict[str, Any]:
         "catalog": draw(_TEXTS),
     }
     chosen = {word: value for word, value in optional.items() if draw(st.booleans())}
+    _without_what_follows(chosen.get("writes", {}), fields)
     if families and "families" not in chosen and any("family" in f for f in declared.values()):
         chosen["families"] = families
     if len([name for name, kind in kinds.items() if TYPES[kind].tick is not None]) > 1:
         chosen["writes"] = optional["writes"]
+        _without_what_follows(chosen["writes"], fields)
     notation = print_key(tuple(_renamed(term, names) for term in key.terms))
     return {"table": "ns:logs", "key": notation, "fields": fields, **chosen}
+
+
+def _without_what_follows(writes: dict[str, Any], fields: dict[str, Any]) -> None:
+    """Take out what may not stand beside arrival per(field)."""
+    if "period" in writes:
+        writes.pop("rate", None)
+    for name, words in fields.items():
+        if writes.get("arrival") == f"per({FieldRef(name)})" and isinstance(words, dict):
+            words.pop("draw", None)
 
 
 def _is_of_toml(value: Any) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 DEADLINE_S = 10
+QUICK_S = 0.5
 ADDRESS_SPACE = 1 << 30
 
 
@@ -62,12 +63,25 @@ def measured(verb: str, path: str) -> dict[str, Any]:
     }
 
 
+def best_of(tries: int, verb: str, path: str) -> dict[str, Any]:
+    """The quickest of a few runs: what else the machine does can only make one slower.
+
+    A run that is quick is not repeated.
+    """
+    runs = [measured(verb, path)]
+    while runs[-1]["seconds"] > QUICK_S and len(runs) < tries:
+        runs.append(measured(verb, path))
+    return min(runs, key=lambda run: float(run["seconds"]))
+
+
 def main() -> None:
     """Measure every file of a folder, and print what was found as JSON."""
     for room in ("design", "heat", "render", "simulate"):
         import_module(f"rowkey.{room}")
-    verb, folder = sys.argv[1:]
-    found = {path.name: measured(verb, str(path)) for path in sorted(Path(folder).iterdir())}
+    verb, folder, tries = sys.argv[1:]
+    found = {
+        path.name: best_of(int(tries), verb, str(path)) for path in sorted(Path(folder).iterdir())
+    }
     print(json.dumps(found))
 
 

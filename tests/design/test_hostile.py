@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from rowkey.errors import DeclarationError
 
 MEASURE = Path(__file__).with_name("measured.py")
 MOST_SECONDS = 1.0
+TRIES = 3
 MOST_MEGABYTES = 200
 BASE = designs.SOUND
 TOP, REST = BASE.split("\n\n", 1)
@@ -166,18 +167,42 @@ FILES: dict[str, tuple[str | bytes, str]] = {
 }
 
 
+LARGE = {
+    "rests_of_rests": _key("[bucket(16, over=rest)]" * 22),
+    "rests_of_all": _key("[bucket(65536, over=rest)]" * 60),
+    "letters": _key("[bucket(host, 65536, as=letters)]" * 60),
+    "nested_buckets": _key(
+        "[bucket(" + ",".join(["bucket(" + ",".join(["bucket(ts, 65536)"] * 20) + ", 65536)"] * 50)
+        + ", 65536)]"
+    ),
+    "deep_buckets": _key("[" + "bucket(" * 16 + "ts" + ", 65536)" * 16 + "]"),
+    "wide_buckets": _key("[bucket(host, 65536)]"),
+    "many_reads": _key("[bucket(host, 65536)]") + "".join(
+        f"[[reads]]\nname = 'r{number}'\nwhere = 'ts = {number}'\norder = 'ts'\n"
+        for number in range(190)
+    ),
+    "long_lists": BASE.replace(
+        "host = ?", "ts in (" + ", ".join(map(str, range(700))) + ") and host in (?, ?)"
+    ),
+}  # fmt: skip
+"""Files of less than 20 kB that say something large; some are designs."""
+
+
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What `rowkey check` and `rowkey splits` took for each file, as `verb name` to figures."""
     folder = tmp_path_factory.mktemp("hostile")
     for name, (text, _) in FILES.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    for name, text in LARGE.items():
+        assert len(text) < 20_000
+        (folder / name).write_text(text, "utf-8")
     (folder / "directory").mkdir()
     os.mkfifo(folder / "fifo")
     (folder / "dangling").symlink_to(folder / "nothing")
     found: dict[str, dict[str, Any]] = {}
     for verb in ("check", "splits"):
-        command = [sys.executable, str(MEASURE), verb, str(folder)]
+        command = [sys.executable, str(MEASURE), verb, str(folder), str(TRIES)]
         done = subprocess.run(command, capture_output=True, check=True, timeout=300)
         for name, figures in json.loads(done.stdout).items():
             found[f"{verb} {name}"] = figures
@@ -216,9 +241,22 @@ def test_other_verbs_refuse_it_in_three_lines(
 def test_it_takes_no_second_and_little_memory(
     name: str, measured: dict[str, dict[str, Any]]
 ) -> None:
-    """Less than a second of a processor and 200 MB, for either verb."""
+    """Less than a second of a processor and 200 MB, for either verb, in the best of three runs."""
     for verb in ("check", "splits"):
         found = measured[f"{verb} {name}"]
+        assert found["seconds"] < MOST_SECONDS
+        assert found["megabytes"] < MOST_MEGABYTES
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_small_file_takes_no_second_whatever_it_says(
+    name: str, measured: dict[str, dict[str, Any]]
+) -> None:
+    """Whether it is a design or not, no verb takes longer over it, needs more, or fails."""
+    for verb in ("check", "splits"):
+        found = measured[f"{verb} {name}"]
+        assert "Traceback" not in found["err"]
+        assert found["code"] in (0, 1, 2), found
         assert found["seconds"] < MOST_SECONDS
         assert found["megabytes"] < MOST_MEGABYTES
 
@@ -264,12 +302,17 @@ def test_thousands_of_spoiled_files_give_designs_or_sentences(seed: int, which: 
         for _ in range(chance.randint(1, 4)):
             at = chance.randrange(len(spoiled))
             spoiled = spoiled[:at] + chance.choice(SPOILERS) + spoiled[at + chance.randrange(6) :]
-        start = perf_counter()
-        try:
-            assert Design.loads(spoiled).table
-        except DeclarationError as problem:
-            assert problem.mistakes  # noqa: PT017 - every refusal says why
-        assert perf_counter() - start < MOST_SECONDS
+        assert any(_read(spoiled) < MOST_SECONDS for _ in range(TRIES))
+
+
+def _read(text: str) -> float:
+    """Seconds of a processor that a text takes, whether it is a design or not."""
+    start = process_time()
+    try:
+        assert Design.loads(text).table
+    except DeclarationError as problem:
+        assert problem.mistakes  # noqa: PT017 - every refusal says why
+    return process_time() - start
 
 
 @given(st.binary(max_size=200))

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from design import designs
 from rowkey import Design
+from rowkey.design.paths import path_text, prefixes
 from rowkey.errors import DeclarationError, Mistake
+from schema import spellings
 
 WRONG = Path(__file__).with_name("wrong.toml")
 EXPECTED = "  #! "
@@ -65,9 +67,12 @@ LEFTOVERS = [
 
 
 def is_well_said(mistake: Mistake) -> bool:
-    """Whether a mistake reads as the house's sentence, and nothing of the library shows."""
+    """Whether a mistake reads as the house's sentence, and nothing of the library shows.
+
+    The path is left out of that: a file may call its fields whatever it likes.
+    """
     text = str(mistake).replace("..", "–", 1) if ".." in mistake.allowed else str(mistake)
-    leftover = any(word in text for word in LEFTOVERS)
+    leftover = any(word in text.removeprefix(mistake.path) for word in LEFTOVERS)
     remedy = not mistake.remedy or (mistake.remedy[0].isupper() and mistake.remedy[-1] in ".?")
     ends = not mistake.what.endswith((".", ";", ",", ":")) and not mistake.allowed.endswith(
         (".", ";")
@@ -228,3 +233,83 @@ def test_what_is_no_toml_is_shown_with_its_line(text: str) -> None:
     """Before syntax is right nothing else can be told, so the line is shown."""
     (found,) = mistakes_of(text)
     assert SYNTAX[text] == (found.line, found.what, found.allowed, found.remedy)
+
+
+ODD_NAMES = ["[key]", "function-x", "a.b", "..", ".", "a[0]", "a b", "fields.host", "a:b", "it's"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
+    """Path and line name the field, by its words as by itself, and hide no other mistake."""
+    wrong = "\n".join(
+        [
+            f'"{name}" = {{ type = "nope" }}',
+            f'"{name} more" = 3',
+            'other = { type = "u8", draw = "zpif" }',
+            f'"{name} last" = {{ type = "u8", draw = "zpif", famly = "d" }}',
+            f'"{name} words" = {{ type = "u8", max_bytes = 3 }}',
+            "[families.d]",
+        ]
+    )
+    text = designs.SOUND.replace("[families.d]", wrong)
+    first = text[: text.index(wrong)].count("\n") + 1
+    quoted = name if name == "function-x" else f'"{name}"'
+    paths = [f"{quoted}.type", f'"{name} more"', "other.draw", f'"{name} last".famly']
+    paths += [f'"{name} last".draw', f'"{name} words".max_bytes']
+    lines = [first, first + 1, first + 2, first + 3, first + 3, first + 4]
+    expected = {(f"fields.{path}", line) for path, line in zip(paths, lines, strict=True)}
+    assert expected == {(one.path, one.line) for one in mistakes_of(text)}
+
+
+@given(st.lists(spellings.names | st.text(max_size=6), min_size=1, max_size=4))
+def test_a_path_is_cut_where_its_names_end(names: list[str]) -> None:
+    """What a path lies below is the same path without its last names, whatever those hold."""
+    path = tuple(names)
+    above = [path_text(path[:length]) for length in range(len(path), 0, -1)]
+    assert above == list(prefixes(path_text(path)))
+
+
+def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
+    """Its value and the words there are stand beside it."""
+    text = designs.SOUND.replace("[families.d]", '[families."x.y"]\nversion = 3\n"a.b" = 1\n')
+    found = [one for one in mistakes_of(text) if one.path.startswith("families")]
+    assert ['families."x.y".version', 'families."x.y"."a.b"'] == [one.path for one in found]
+    assert "3 is given, but a family has no such attribute" == found[0].what
+    assert "versions" in found[0].allowed.split(", ")
+    assert "Did you mean versions?" == found[0].remedy
+
+
+MEANT = {
+    "[bucket(host, 4, hash='md5')]": ("'md5' is not known", "Write hash=md5, without quotes."),
+    "[salt(host, 4)]": ("it is given 1 term", ""),
+    "[desc(host, ts)]": ("it is given 2 terms", ""),
+    "[desc(host, 4)]": ("it is given 1 number", ""),
+    "[host:fixed]": ("host:fixed has no arguments", ""),
+}
+
+
+@pytest.mark.parametrize("part", MEANT)
+def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
+    """One thing is told in the singular, and the cure where it is known."""
+    (found,) = mistakes_of(designs.SOUND.replace("[bucket(host, 16)]", part))
+    assert MEANT[part] == (found.what, found.remedy)
+    assert found.allowed
+    assert is_well_said(found)
+
+
+NEVER = {
+    "ts > 4 and ts > 5 and ts < 3": "no value satisfies this",
+    "host starts with ? and host > ?": "a beginning and a range of one field",
+    "host starts with 5": "nothing starts with 5",
+}
+
+
+@pytest.mark.parametrize("where", NEVER)
+def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
+    """Without values, as soon as the file is read."""
+    text = designs.SOUND.replace("host = ?", where)
+    (found,) = mistakes_of(text)
+    line = next(n for n, one in enumerate(text.splitlines(), 1) if one.startswith("where"))
+    assert ("reads[0].where", line) == (found.path, found.line)
+    assert found.what.endswith(NEVER[where])
+    assert is_well_said(found)

@@ -16,6 +16,7 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.heat import CAUSES, Finding
+from rowkey.keys import bind_key
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
@@ -102,8 +103,9 @@ def test_the_figures_of_a_front_are_those_of_a_direct_count(tmp_path: Path) -> N
     place = {time: (times.index(time) + times.count(time) / 2) / len(times) for time in set(times)}
     stretches = [rows[n * 400 : (n + 1) * 400] for n in range(50)]
     ordered = [sorted(place[time] for *_, time in some) for some in stretches]
-    spread = median(_quantile(one, 0.75) - _quantile(one, 0.25) for one in ordered)
-    middles = [median(one) for one in ordered]
+    halves = [_narrowest(one, len(one) // 2 + 1) for one in ordered]
+    spread = median(half[-1] - half[0] for half in halves)
+    middles = [median(half) for half in halves]
     steps = sum(a <= b for a, b in pairwise(middles)) / 49
     regions = [(time - START) // 1_250 for *_, time in rows]
     assert pytest.approx(spread, abs=1e-6) == figures["spread"]
@@ -115,10 +117,9 @@ def _time(seconds: int) -> str:
     return "".join(f"\\x{byte:02X}" for byte in seconds.to_bytes(8, "big"))
 
 
-def _quantile(ordered: list[float], share: float) -> float:
-    spot = share * (len(ordered) - 1)
-    low = int(spot)
-    return ordered[low] + (spot - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
+def _narrowest(ordered: list[float], many: int) -> list[float]:
+    spans = [ordered[at : at + many] for at in range(len(ordered) - many + 1)]
+    return min(spans, key=lambda span: span[-1] - span[0])
 
 
 def late(rows: list[Row], share: float, most: int) -> list[Row]:
@@ -131,9 +132,10 @@ def late(rows: list[Row], share: float, most: int) -> list[Row]:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
-def test_late_events_do_not_hide_a_front(tmp_path: Path, share: float) -> None:
-    """One event in ten that comes up to five minutes late leaves the front a front."""
-    found = judge(tmp_path, "[ts][host]", late(even_hosts(), share, 300), SIXTEEN)
+@pytest.mark.parametrize("most", [300, 10_000])
+def test_late_events_do_not_hide_a_front(tmp_path: Path, share: float, most: int) -> None:
+    """Three events in ten that come late, even by half of all the time, leave the front a front."""
+    found = judge(tmp_path, "[ts][host]", late(even_hosts(), share, most), SIXTEEN)
     assert "rise" == only(found, "moving_front").evidence["direction"]
 
 
@@ -359,6 +361,33 @@ def test_the_same_events_in_no_order_are_no_bursts(tmp_path: Path) -> None:
     assert [] == judge(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
 
 
+def test_values_that_met_are_named_with_their_sum(tmp_path: Path) -> None:
+    """No host is too much by itself, but three busy ones hash into one bucket of eight."""
+    bucket = bind_key("[bucket(host, 8)]", {"host": "text"})
+    met = [host for host in (f"b{n}" for n in range(99)) if b"\2" == bucket.encode({"host": host})]
+    busy, chance = met[:3], random.Random(12)
+    hosts = [*busy, *(f"h{n}" for n in range(400))]
+    weights = [0.1, 0.09, 0.08, *[0.73 / 400] * 400]
+    picked = chance.choices(hosts, weights, k=20_000)
+    rows = [(host, n, START + n) for n, host in enumerate(picked)]
+    found = judge(tmp_path, "[bucket(host, 8)][host][ts]", rows)
+    cause = only(found, "hot_entity")
+    assert "hot" == found.verdict.word
+    assert (f"host {busy[0]}", 2) == (cause.evidence["value"], cause.evidence["region"])
+    assert [f"host {host}" for host in busy[1:]] == [one["value"] for one in cause.evidence["met"]]
+    together = sum(host in busy for host in picked) / 20_000
+    assert pytest.approx(8 * together) == cause.bound
+    assert f"{together:.1%} together" in cause.message
+    assert all(f"host {host}" in cause.message for host in busy)
+
+
+def test_a_host_above_a_servers_share_is_named(tmp_path: Path) -> None:
+    """A seventh of the events under eight regions is less than 1.5 regions and still too much."""
+    rows = skewed_hosts(0.15)
+    cause = only(judge(tmp_path, "[bucket(host, 8)][host][ts]", rows), "hot_entity")
+    assert "host hot" == cause.evidence["value"]
+
+
 # Hot row
 
 
@@ -402,6 +431,42 @@ def test_few_entities_cannot_fill_the_regions(tmp_path: Path, values: int, key: 
         cause.evidence["values"], cause.evidence["regions"], cause.evidence["used"],
     )  # fmt: skip
     assert written < 16
+
+
+def test_pairs_under_quantiles_are_few(tmp_path: Path) -> None:
+    """Twelve pairs over sixteen regions leave four empty and two servers with twice the others'."""
+    chance = random.Random(11)
+    fields = {"a": "u32", "b": "u32", "ts": "timestamp_s"}
+    path = tmp_path / "rows.csv"
+    rows = (f"{chance.randrange(3)},{chance.randrange(4)},{START + n}" for n in range(40_000))
+    path.write_text("a,b,ts\n" + "\n".join(rows))
+    found = run(Design("t", "[a][b][ts]", fields=fields, splits=SIXTEEN), path)
+    cause = only(found, "few_entities")
+    assert "even" != found.verdict.word
+    assert (12, 12, 4) == (cause.evidence["values"], cause.evidence["used"], found.dead)
+    assert 1 < cause.bound <= found.verdict.skew
+
+
+def test_three_choices_a_region_each_are_few(tmp_path: Path) -> None:
+    """A region for each of three values cannot be more regions: no number of them is proposed."""
+    fields = {"kind": {"type": "choice", "of": ["a", "b", "c"]}, "ts": "timestamp_s"}
+    path = tmp_path / "rows.csv"
+    path.write_text("kind,ts\n" + "".join(f"{'abc'[n % 3]},{START + n}\n" for n in range(9_000)))
+    found = run(Design("t", "[kind][ts]", fields=fields, splits="per_bucket"), path)
+    assert {"few_entities", "integer_imbalance"} == {cause.code for cause in found.causes}
+    assert pytest.approx([8 / 3, 8 / 3], rel=0.01) == [cause.bound for cause in found.causes]
+    assert all("[bucket(kind, ts, 16)]" in cause.remedy for cause in found.causes)
+
+
+def test_few_entities_explain_what_they_make(tmp_path: Path) -> None:
+    """The bound is the skew of equally busy values where they lie, counted directly."""
+    rows = [(f"d{n % 12}", n, START + n) for n in range(24_000)]
+    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    cause = only(found, "few_entities")
+    by_server = Counter[int]()
+    for region in found.regions:
+        by_server[region.server] += round(12 * region.writes / found.operations)
+    assert pytest.approx(8 * max(by_server.values()) / 12) == cause.bound
 
 
 def test_sixteen_busy_carriers_are_few_and_one_is_hot(tmp_path: Path) -> None:
@@ -485,7 +550,7 @@ def test_hex_buckets_under_decimal_splits_are_foreseen_exactly(tmp_path: Path) -
         tmp_path, "[bucket(host, ts, 256, as=hex)][ts]", rows, DECIMAL, cluster={"servers": 10}
     )
     cause = only(found, "missed_splits")
-    assert "43.75% of all keys fall into one region." in cause.message
+    assert cause.message.startswith("43.75% of all keys fall into one of 10 regions. Keys lie ")
 
 
 def test_small_ids_under_splits_of_all_bytes(tmp_path: Path) -> None:
@@ -523,6 +588,34 @@ def test_regions_cut_by_time_behind_buckets_are_left_behind(tmp_path: Path) -> N
 def test_splits_that_meet_the_keys(tmp_path: Path, key: str, splits: Any) -> None:
     """Splits of the keys' own alphabet, list or sample miss nothing."""
     assert [] == judge(tmp_path, key, even_hosts(hosts=1_000), splits).causes
+
+
+def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are(tmp_path: Path) -> None:
+    """Quantiles of a first half that the second leaves are no reason to take such quantiles."""
+    rows = [("x" if n < 10_000 else f"y{n % 997}", n, START + n) for n in range(20_000)]
+    rows = [(f"h{n % 499}" if host == "x" else host, n, time) for host, n, time in rows]
+    cause = only(judge(tmp_path, "[host][ts]", rows, SIXTEEN), "missed_splits")
+    assert "sample" not in cause.remedy
+    assert "[bucket(host, ts, 16)]" in cause.remedy
+
+
+# What needs no explanation
+
+
+@pytest.mark.parametrize("key", ["[ts][host]", "[bucket(host, 16)][host][ts]", "[host]"])
+def test_one_server_has_nothing_to_explain(tmp_path: Path, key: str) -> None:
+    """Whatever lies unevenly over regions, one server bears all of it anyway."""
+    rows = skewed_hosts(0.3)
+    splits: Any = "per_bucket" if "bucket" in key else SIXTEEN
+    found = judge(tmp_path, key, rows, splits, cluster={"servers": 1})
+    assert ("even", []) == (found.verdict.word, found.causes)
+
+
+def test_two_rows_have_nothing_to_explain(tmp_path: Path) -> None:
+    """Two events lie on two of eight servers at most, which is chance."""
+    rows = [("a", 1, START), ("b", 2, START + 1)]
+    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    assert ("even", []) == (found.verdict.word, found.causes)
 
 
 def test_every_cause_says_what_it_is() -> None:

@@ -55,7 +55,7 @@ CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
     ("[bucket(time_bucket(ms, 1m), 16)][ms]", "per_bucket", None, {"time_only_bucket": 8}),
     ("[digest(ts, 4)][host]", UNIFORM, None, {"time_only_bucket": 8}),
     ("[mod(ts, 16)][ts]", "per_bucket", {"arrival": "random"}, {}),
-    ("[bucket(sensor, 16)][sensor][ts]", "per_bucket", None, {"few_entities": 1}),
+    ("[bucket(sensor, 16)][sensor][ts]", "per_bucket", None, {"few_entities": 1.627}),
     ("[bucket(status, id, 16)][id]", "per_bucket", None, {}),
     ("[status][id]", "per_bucket", None, {"few_entities": 8 / 3, "integer_imbalance": 8 / 3}),
     ("[bucket(whale, 16)][whale][ts]", "per_bucket", None, {"hot_entity": 8 * 0.2312}),

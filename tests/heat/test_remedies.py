@@ -179,3 +179,79 @@ def test_what_is_put_in_front_cools(key: str) -> None:
     cooler = run(Design("t", front + key, **words))
     assert [] == cooler.causes
     assert 1.3 > (cooler.skews[0].servers or 9) < (hot.skews[0].servers or 0)
+
+
+SIXTEEN = {"algorithm": "sample", "regions": 16}
+TEN = {"algorithm": "sample", "regions": 10}
+HOSTS: dict[str, list[float]] = {
+    "three": [1.0] * 3,
+    "twelve": [1.0] * 12,
+    "sensors": [1.0] * 47,
+    "many": [1.0] * 2_000,
+    "whale": [200.0, *[1.0] * 400],
+    "zipf": [1 / rank for rank in range(1, 501)],
+}
+REPLAYED: list[tuple[str, str, Any, int]] = [
+    (hosts, key, splits, servers)
+    for hosts in HOSTS
+    for key, splits in (
+        ("[bucket(host, 16)][host][ts]", "per_bucket"),
+        ("[bucket(host, 8)][host][ts]", "per_bucket"),
+        ("[bucket(host, 10)][host][ts]", "per_bucket"),
+        ("[bucket(host, ts, 10)][ts][host]", "per_bucket"),
+        ("[salt(5)][ts][host]", "per_bucket"),
+        ("[bucket(host, 3)][host]", "per_bucket"),
+        ("[host][ts]", SIXTEEN),
+        ("[host]", SIXTEEN),
+        ("[ts][host]", TEN),
+        ("[digest(host, 4)][ts]", SIXTEEN),
+        ("[digest(host, 4)][ts]", {"algorithm": "uniform", "regions": 10}),
+        ("[host][ts]", {"algorithm": "uniform", "regions": 16}),
+        ("[kind][ts][host]", "per_bucket"),
+    )
+    for servers in (2, 8)
+]
+
+
+def mended(design: Design, cause: Finding) -> Design | None:
+    """The design with what a remedy proposes: a key, a part in front, splits, so many regions."""
+    words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    if cause.evidence.get("proposal"):
+        return proposed(design, cause.evidence["proposal"])
+    if found := re.search(r'Take key = "([^"]+)"', cause.remedy):
+        return Design(**{**words, "key": found[1]})
+    if found := re.search(r"Take ([\d,]+) regions", cause.remedy):
+        number = int(found[1].replace(",", ""))
+        return Design(**{**words, "splits": {**words["splits"], "regions": number}})
+    if found := re.search(r'Cut with splits = "(\w+)"', cause.remedy):
+        cut: Any = {"algorithm": "sample", "regions": 16} if found[1] == "sample" else found[1]
+        return Design(**{**words, "splits": cut})
+    if found := re.search(r"(\[\w+\([^\]]*\)\])", cause.remedy):
+        return Design(**{**words, "key": found[1] + words["key"], "splits": "per_bucket"})
+    return None
+
+
+@pytest.mark.parametrize(("hosts", "key", "splits", "servers"), REPLAYED)
+def test_no_remedy_makes_it_hotter(
+    tmp_path: Path, hosts: str, key: str, splits: Any, servers: int
+) -> None:
+    """Whatever key or number a remedy names, the same events are replayed on it and no hotter."""
+    chance = random.Random(4)
+    weights = HOSTS[hosts]
+    picked = chance.choices(range(len(weights)), weights, k=16_000)
+    kinds = [chance.choice("abc") for _ in picked]
+    path = tmp_path / "rows.csv"
+    lines = (f"h{h},{k},{START + n}" for n, (h, k) in enumerate(zip(picked, kinds, strict=True)))
+    path.write_text("host,kind,ts\n" + "\n".join(lines))
+    kind = {"type": "choice", "of": ["a", "b", "c"]}
+    fields = {"host": {"type": "text", "max_bytes": 8}, "kind": kind, "ts": "timestamp_s"}
+    design = Design(
+        "t", key, fields=fields, splits=splits, cluster={"servers": servers}, writes={"time": "ts"}
+    )
+    found = run(design, path, second_half=True)
+    for cause in found.causes:
+        better = mended(design, cause)
+        assert better is not None, cause.remedy
+        cooler = run(better, path, second_half=True).verdict
+        over = cooler.skew / cooler.even
+        assert over <= 1.02 * found.verdict.skew / found.verdict.even, cause.remedy

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 import laws
+import laws_of_decoding
 import strategies
-from rowkey.keys import TRANSFORMS, TYPES, Nullable
+from rowkey.keys import TRANSFORMS, TYPES, Change, Nullable
 
 KINDS = [*sorted(TYPES), *sorted(TRANSFORMS)]
 
@@ -151,6 +152,21 @@ def test_batches_give_the_same_bytes(kind: str, data: st.DataObject) -> None:
 
 @PER_KIND
 @given(data=st.data())
+def test_what_decodes_is_a_key(kind: str, data: st.DataObject) -> None:
+    """No bytes but keys of the design decode, and batches judge as single keys do."""
+    key = data.draw(strategies.keys(kind))
+    given = []
+    for _ in range(4):
+        row = data.draw(strategies.rows(key))
+        mutant = data.draw(strategies.mutated(laws.encoded(key, row) or b""))
+        laws_of_decoding.law_decodes_only_keys(key, mutant)
+        laws_of_decoding.law_batches_decode_alike(key, [mutant])
+        given.append(mutant)
+    laws_of_decoding.law_batches_decode_alike(key, given)
+
+
+@PER_KIND
+@given(data=st.data())
 def test_a_declaration_that_grows_keeps_its_bytes(kind: str, data: st.DataObject) -> None:
     """Where `evolves` says that nothing breaks, stored bytes stay what they are."""
     key, other = data.draw(strategies.keys(kind)), data.draw(strategies.keys(kind))
@@ -159,6 +175,17 @@ def test_a_declaration_that_grows_keeps_its_bytes(kind: str, data: st.DataObject
         for new in (old, *other.parts):
             if set(new.fields) <= set(row):
                 laws.law_evolves(old, new, row)
+
+
+@pytest.mark.parametrize("crosses", [False, True])
+@given(data=st.data())
+def test_a_field_with_more_values(crosses: bool, data: st.DataObject) -> None:
+    """A longer text, a longer list, more digits: nothing breaks unless the width changes."""
+    small, large, rows = data.draw(strategies.grown(crosses=crosses))
+    laws.law_grows(small, large, rows)
+    assert crosses == (small.evolves(large) is Change.BREAKS)
+    for old, new in zip(small.parts, large.parts, strict=True):
+        laws.law_evolves(old, new, rows[0])
 
 
 @given(data=st.data())

@@ -12,7 +12,6 @@ import signal
 import struct
 import sys
 import zlib
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import mmh3
@@ -320,10 +319,8 @@ def test_last_words() -> None:
 
 def test_silence() -> None:
     """A JVM that hangs, reading nothing and writing nothing, is given up at the deadline."""
-    begun = monotonic()
     with (
         JavaOracle([sys.executable, "-c", "input(); input()"], patience_s=0.5) as oracle,
         pytest.raises(OracleError, match=r"said nothing for 0\.5 s"),
     ):
         oracle.ask("Bytes.hashCode", b"")
-    assert monotonic() - begun < 10

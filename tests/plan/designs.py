@@ -47,7 +47,14 @@ PARTS = (
     "[desc(time_bucket(ts, 10s))]", "[time_slice(ts, 1m)]", "[bucket(time_bucket(ts, 10s), 4)]",
     "[mod(time_bucket(ts, 10s), 7)]", "[desc(bucket(host, 4))]", "[desc(digest(host, 2))]",
 )  # fmt: skip
-LAST = ("[host:tail]", "[desc(host:tail)]", "[raw:tail]", "[raw:raw]", "[desc(raw:tail)]")
+LAST = (
+    "[host:tail]", "[desc(host:tail)]", "[raw:tail]", "[raw:raw]", "[desc(raw:tail)]",
+    "[note:tail]", "[desc(note:tail)]", "[note:raw]",
+)  # fmt: skip
+SPREADING = (
+    "[salt(3)]", "[bucket(host, 4)]", "[bucket(4, over=rest)]", "[mod(n, 5)]", "[bucket(n, 3)]",
+)  # fmt: skip
+WHOLE = ("[ts]", "[u]", "[desc(ts)]", "[day]", "[level]")
 
 HOSTS = ("", "a", "ab", "abc", "b", "ba", "é", "z\U0001f600", "~", "a\x7f")
 POOLS: dict[str, st.SearchStrategy[Any]] = {
@@ -80,15 +87,39 @@ def keys(draw: st.DrawFn) -> Key:
         raise
 
 
+@st.composite
+def spread_keys(draw: st.DrawFn) -> Key:
+    """A key of parts that only spread, and behind them fields that are ordered whole."""
+    spreading = draw(st.lists(st.sampled_from(SPREADING), min_size=1, max_size=2, unique=True))
+    whole = ["[host]", "[n]", *draw(st.lists(st.sampled_from(WHOLE), max_size=1))]
+    whole = draw(st.permutations(whole))
+    return bound("".join([*spreading, *whole]))
+
+
+@st.composite
+def open_keys(draw: st.DrawFn) -> Key:
+    """A key whose last part has no end of its own."""
+    first = draw(st.sampled_from(("", "[u]", "[yes]", "[salt(3)]")))
+    return bound(first + draw(st.sampled_from(LAST)))
+
+
 def bound(notation: str) -> Key:
     """A key over the record."""
     return bind_key(notation, FIELDS)
 
 
-def rows(key: Key, most: int = 25) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Random rows in normal values."""
+KEYS = {
+    "any": keys(),
+    "spread": spread_keys(),
+    "open": open_keys(),
+    "open, maybe null": st.sampled_from(("[note:tail]", "[u][note:raw]")).map(bound),
+}
+
+
+def rows(key: Key) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Ten to twenty-five random rows in normal values: fewer rarely meet in one range."""
     one = st.fixed_dictionaries(POOLS).map(lambda row: normal(key, row))
-    return st.lists(one, min_size=1, max_size=most)
+    return st.lists(one, min_size=10, max_size=25)
 
 
 def normal(key: Key, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +136,7 @@ def bounds(draw: st.DrawFn, key: Key) -> dict[str, Bound]:
     names = draw(
         st.lists(
             st.sampled_from([*key.fields] or ["n"]) | st.sampled_from(sorted(FIELDS)),
+            min_size=draw(st.sampled_from((0, 1, 1, 1))),
             max_size=3,
             unique=True,
         )
@@ -117,9 +149,12 @@ def _bound(draw: st.DrawFn, key: Key, name: str) -> Bound:
     field = key.all_fields[name]
     value = POOLS[name].map(lambda v: None if v is None else field.normal(v))
     present = value.filter(lambda v: v is not None)
-    form = draw(st.sampled_from(("=", "=", "in", "range", "half", "starts")))
+    form = draw(st.sampled_from(("=", "=", "in", "in", "range", "half", "starts")))
     if form == "in":
-        return OneOf(tuple(draw(st.lists(value, min_size=1, max_size=4, unique=True))))
+        listed = draw(st.lists(value, min_size=1, max_size=4, unique=True))
+        if field.nullable and draw(st.booleans()):
+            listed = [None, *(v for v in listed if v is not None)]
+        return OneOf(tuple(listed))
     if form == "range":
         low, high = draw(present), draw(present)
         return Range(low, high, draw(st.booleans()), draw(st.booleans()))

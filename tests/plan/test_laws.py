@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from plan.designs import bounds, held, keys, matches, orders, rows
+from plan.designs import KEYS, bounds, held, matches, orders, rows
+from rowkey.keys.transforms.salt import CHANCE
 from rowkey.plan import plan_read
 
 if TYPE_CHECKING:
@@ -24,10 +26,11 @@ def encoded(key: Key, row: Mapping[str, Any], data: st.DataObject) -> bytes:
     return key.encode(row, salt=data.draw(st.integers(0, 2)) if key.is_salted else None)
 
 
+@pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_every_row_of_a_read_lies_in_its_ranges(data: st.DataObject) -> None:
+def test_every_row_of_a_read_lies_in_its_ranges(sort: str, data: st.DataObject) -> None:
     """Rows that satisfy all conditions lie in the ranges; rows there satisfy what is decided."""
-    key = data.draw(keys())
+    key = data.draw(KEYS[sort])
     asked = data.draw(bounds(key))
     plan = plan_read(key, asked, data.draw(orders(key)))
     decided = set(asked) - set(plan.residual)
@@ -53,10 +56,11 @@ def _has_key(key: Key, row: Mapping[str, Any]) -> bool:
     return True
 
 
+@pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_ranges_ascend_and_stand_apart(data: st.DataObject) -> None:
+def test_ranges_ascend_and_stand_apart(sort: str, data: st.DataObject) -> None:
     """Each range ends before the next begins, and keeps to its prefix."""
-    key = data.draw(keys())
+    key = data.draw(KEYS[sort])
     plan = plan_read(key, data.draw(bounds(key)), data.draw(orders(key)))
     for before, after in pairwise(plan.ranges):
         assert before.stop, (str(key), plan)
@@ -66,10 +70,11 @@ def test_ranges_ascend_and_stand_apart(data: st.DataObject) -> None:
         assert one.start.startswith(one.prefix), (str(key), plan)
 
 
+@pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_rows_of_all_ranges_merge_in_the_claimed_order(data: st.DataObject) -> None:
+def test_rows_of_all_ranges_merge_in_the_claimed_order(sort: str, data: st.DataObject) -> None:
     """Merged by the bytes behind their prefixes, rows come in the order that the plan claims."""
-    key = data.draw(keys())
+    key = data.draw(KEYS[sort])
     asked, wanted = data.draw(bounds(key)), data.draw(orders(key))
     plan = plan_read(key, asked, wanted)
     found = [(encoded(key, row, data), row) for row in data.draw(rows(key)) if _has_key(key, row)]
@@ -89,6 +94,35 @@ def test_rows_of_all_ranges_merge_in_the_claimed_order(data: st.DataObject) -> N
             assert _compare(one, other, wanted) <= 0, (str(key), asked, wanted, one, other)
         elif plan.serves_backwards:
             assert _compare(one, other, wanted, sign=-1) <= 0, (str(key), wanted, one, other)
+
+
+@pytest.mark.parametrize("sort", KEYS)
+@given(st.data())
+def test_what_is_said_to_be_pinned_is_the_prefix(sort: str, data: st.DataObject) -> None:
+    """In each range the pinned parts are its prefix; ranges of a point hold one key each."""
+    key = data.draw(KEYS[sort])
+    asked = data.draw(bounds(key))
+    plan = plan_read(key, asked, data.draw(orders(key)))
+    for one in plan.ranges:
+        assert not plan.is_point or one.stop == one.start + b"\0", (str(key), plan)
+    for row in data.draw(rows(key)):
+        if not _has_key(key, row) or not matches(row, asked, set(asked)):
+            continue
+        salt = data.draw(st.integers(0, 2)) if key.is_salted else None
+        where = key.encode(row, salt=salt)
+        lengths = {len(one.prefix) for one in plan.ranges if one.holds(where)}
+        pinned = [part.encode({**row, CHANCE: salt}) for part in key.parts[: plan.pinned]]
+        assert lengths <= {len(b"".join(pinned))}, (str(key), row, plan)
+
+
+@given(st.data())
+def test_a_scan_comes_in_the_order_behind_what_spreads(data: st.DataObject) -> None:
+    """Without an order asked for, rows come by the first fields behind buckets and salts."""
+    key = data.draw(KEYS["spread"])
+    plan = plan_read(key, data.draw(bounds(key)))
+    first = next(part for part in key.parts if part.name == "field")
+    free = [one for one in plan.orders if one.field in first.fields]
+    assert plan.pinned > key.parts.index(first) or free, (str(key), plan)
 
 
 def _first(pair: tuple[bytes, Any]) -> bytes:

@@ -86,10 +86,42 @@ def test_a_scan_of_all_comes_in_the_order_behind_the_spreading_prefix(key: str) 
     assert plan.fan_out > 1
 
 
-def test_nothing_asked_is_one_range() -> None:
-    """A scan without conditions and order reads the table from end to end."""
-    plan = plan_read(bound("[bucket(host, 16)][host]"), {})
+@pytest.mark.parametrize("key", ["[host][n]", "[kind][ts]", "[bucket(host, 4)][n]"])
+def test_nothing_asked_is_one_range(key: str) -> None:
+    """A scan reads the table from end to end, where nothing but spreads stands in front."""
+    plan = plan_read(bound(key), {})
     assert [(b"", b"")] == [(one.start, one.stop) for one in plan.ranges]
+    assert (0, True, False) == (plan.pinned, plan.is_full_scan, plan.is_point)
+
+
+@pytest.mark.parametrize(
+    ("key", "asked", "ranges", "expected"),
+    [
+        ("[salt(3)][ts][n]", {}, 3, ["ts", "n"]),
+        ("[salt(3)][ts][n]", {"n": Equal(1)}, 3, ["ts", "n"]),
+        ("[salt(3)][ts][n]", {"u": Equal(1)}, 3, ["ts", "n"]),
+        ("[bucket(host, 16)][host]", {}, 16, ["host"]),
+        ("[salt(3)][bucket(host, 4)][kind][host]", {}, 12, ["kind", "host"]),
+        ("[kind][ts][n]", {"n": Equal(1)}, 1, ["kind", "ts", "n"]),
+        ("[yes]", {"yes": OneOf((False, True))}, 1, ["yes"]),
+    ],
+)
+def test_a_scan_of_all_has_a_range_for_each_spread(
+    key: str, asked: Bounds, ranges: int, expected: list[str]
+) -> None:
+    """It comes in the order of the key without its spreading prefix, and no other is claimed."""
+    plan = plan_read(bound(key), asked)
+    assert (ranges, expected) == (plan.fan_out, list(map(str, plan.orders)))
+    assert (True, False) == (plan.is_full_scan, plan.is_point)
+
+
+def test_a_null_or_a_text_without_end_is_filtered() -> None:
+    """What begins with the text lies in its range, so that the condition is tested row by row."""
+    key = bound("[note:tail]")
+    plan = plan_read(key, {"note": OneOf((None, "ab"))})
+    assert ("note",) == plan.residual
+    many = plan_read(key, {"note": OneOf((None, "", "ab"))})
+    assert [(b"", b"\x01"), (b"\x01", b"\x02")] == [(one.start, one.stop) for one in many.ranges]
 
 
 def test_a_list_of_values_has_a_range_for_each() -> None:

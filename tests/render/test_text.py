@@ -1,4 +1,8 @@
+import re
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -78,3 +82,86 @@ def test_the_regions_have_names() -> None:
     third = EVEN.regions[3]
     assert (b"\3", 3) == (third.start, third.server)
     assert map_of(EVEN, 100)[5].startswith("   3 s3  bucket 3 ")
+
+
+def made(servers: int, path: Path | None = None, **words: Any) -> Simulation:
+    """A simulation on some servers, of which some windows are thin."""
+    design = Design(
+        "logs", "[bucket(host, 16)][host][ts]", fields=FIELDS, splits="per_bucket",
+        cluster={"servers": servers}, **words,
+    )  # fmt: skip
+    return run(design, path, seed=1)
+
+
+THIN = made(8, writes={"rate": "200/s", "for": "20s"})
+BUSY = Design(
+    "logs", "[bucket(host, 8)][host][ts]", splits="per_bucket", cluster={"servers": 8},
+    fields={**FIELDS, "host": {"type": "u32", "distinct": 500, "draw": "zipf"}},
+    writes={"rate": "2000/s", "for": "1m"}, reads=[{"name": "all", "where": ""}],
+)  # fmt: skip
+COLLIDED = run(BUSY)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("found", [EVEN, HOT, NEARLY, THIN, COLLIDED])
+def test_every_line_fits(found: Simulation, width: int) -> None:
+    """From 80 characters on no line is longer than the page, whatever it says."""
+    assert [] == [line for line in shown(found, width) if len(line) > width]
+
+
+def test_keys_are_not_cut_where_lines_are() -> None:
+    """What is to be copied stands on one line: a key, its parts, a quoted word."""
+    for width in (80, 100):
+        lines = shown(COLLIDED, width)
+        remedy = COLLIDED.causes[0].remedy
+        for word in re.findall(r'"[^"]+"', remedy):
+            assert any(word in line for line in lines)
+
+
+def test_a_day_is_shown_where_there_is_room() -> None:
+    """On a wide page the worst window has its year, on a narrow one its month and day."""
+    assert any(line.endswith("× at 2024-01-01 00:00:00") for line in shown(HOT, 120))
+    assert any(line.endswith("× at 01-01 00:00:00") for line in shown(HOT, 80))
+
+
+def test_a_verdict_without_a_cause_says_so() -> None:
+    """What is not even and has no single cause is not left without a word."""
+    nameless = replace(COLLIDED, causes=[])
+    lines = shown(nameless, 100)
+    assert "  no single cause explains it" == lines[2][:29]
+    assert not any("no single cause" in line for line in shown(EVEN, 100))
+    assert not any("no single cause" in line for line in shown(COLLIDED, 100))
+
+
+def test_one_server_has_nothing_to_spread() -> None:
+    """The verdict on one server says why it is even; numbers of one are no plurals."""
+    found = made(1, writes={"rate": "5/s", "for": "20s"})
+    lines = shown(found, 100)
+    assert "EVEN: one server takes everything; there is nothing to spread over" == lines[1]
+    assert not any(re.search(r"\b1 (servers|regions|rows|ranges)\b", line) for line in lines)
+
+
+def test_rows_that_are_left_out_are_rows(tmp_path: Path) -> None:
+    """A sample's broken lines are counted as rows, one by one."""
+    path = tmp_path / "rows.csv"
+    rows = [f"h{n % 9},{1_700_000_000 + n}" for n in range(40)]
+    path.write_text("\n".join(["host,ts", *rows, "broken,never"]) + "\n")
+    lines = shown(made(8, path), 100)
+    (line,) = (line for line in lines if "left out" in line)
+    assert line.startswith("  1 row left out; ")
+
+
+def test_a_scan_goes_over_its_regions() -> None:
+    """One range over many regions reads as such."""
+    assert any(re.match(r"read all: \d+ ranges? over 8 regions", x) for x in shown(COLLIDED, 200))
+
+
+def test_rows_written_again_at_their_own_time_are_versions(tmp_path: Path) -> None:
+    """Where the time is that of the cells, rows written again are versions, as many as are kept."""
+    path = tmp_path / "rows.csv"
+    path.write_text("host,ts\n" + "".join(f"h{n % 9},{1_700_000_000 + n}\n" for n in range(90)))
+    fields = {"host": "text", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
+    design = Design("logs", "[host]", fields=fields, families={"d": {"versions": 3}})
+    lines = shown(run(design, path), 200)
+    expected = "81 events (90.0%) wrote a row that stood already, as versions apart by ts; "
+    assert f"{expected}3 versions of a cell are kept" in lines

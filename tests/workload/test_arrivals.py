@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.design import Design
-from rowkey.errors import Refused
+from rowkey.errors import DeclarationError, Refused
 from rowkey.workload import Events, Workload
 
 START_MS = 1_704_067_200_000
@@ -113,6 +113,15 @@ def test_old_data_has_times_in_no_order() -> None:
     assert (np.diff(found["clock"]) >= 0).all()
 
 
+def test_bursts_of_old_data_reach_no_further() -> None:
+    """More events of a stretch of time are of that stretch."""
+    bursts = [{"at": "5s", "for": "50s", "times": 10}]
+    found = together(workload(arrival="random", rate="100/s", lasting="1m", bursts=bursts))
+    times = np.array(found["ts"]) - START_MS
+    assert times.min() >= 0
+    assert times.max() < 60_000
+
+
 def test_a_sequence_counts_up_with_the_clock() -> None:
     """Every field but the time goes through its values one after the other."""
     found = together(workload(arrival="sequential", rate="10/s", lasting="1m"))
@@ -134,6 +143,38 @@ def test_each_entity_sends_one_event_a_period() -> None:
     assert 40 == len(times)
     assert {10_000} == {b - a for one in times.values() for a, b in pairwise(one)}
     assert sorted(set(found["host"])) != found["host"][:40]
+
+
+PER: dict[str, Any] = {"arrival": "per(host)", "period": "10s"}
+
+
+@pytest.mark.parametrize(
+    ("words", "drawn", "path", "what"),
+    [
+        (PER, "host", "fields.host.draw", "arrival per(host) brings each value once a period"),
+        ({"arrival": "per(host)"}, "host", "fields.host.draw", "brings each value once a period"),
+        ({**PER, "rate": "9/s"}, "id", "writes.rate", "one event of each host in 10s is a rate"),
+    ],
+)
+def test_what_an_arrival_decides_is_not_declared_beside_it(
+    words: dict[str, Any], drawn: str, path: str, what: str
+) -> None:
+    """How often each entity sends, and so the rate, follows from per(field) and its period."""
+    fields = {name: dict(FIELDS[name]) for name in ("host", "id")}
+    fields[drawn]["draw"] = {"kind": "zipf", "theta": 1.3}
+    with pytest.raises(DeclarationError) as caught:
+        workload(fields={**fields, "ts": "timestamp_ms"}, **words)
+    found = [mistake for mistake in caught.value.mistakes if mistake.path == path]
+    assert 1 == len(found) == len(caught.value.mistakes)
+    assert what in found[0].what
+    assert found[0].remedy
+
+
+def test_a_rate_tells_the_period_of_entities() -> None:
+    """Without a period the rate is kept, and the forty hosts take turns at it."""
+    found = together(workload(arrival="per(host)", rate="8/s", lasting="1m"))
+    assert 480 == len(found["host"])
+    assert found["host"][:40] * 12 == found["host"]
 
 
 @pytest.mark.parametrize(

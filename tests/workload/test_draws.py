@@ -103,25 +103,70 @@ def test_a_sequence_goes_round() -> None:
     assert [5, 6, 0, 1, 2, 3, 4, 5] == drawn("sequential", 7, 8, first=5).tolist()
 
 
-def test_the_newest_values_are_the_most_frequent() -> None:
-    """The k-th newest value has a share of 1 / k^0.99 among those that have appeared."""
-    first = 50_000
-    values = drawn("latest", 1_000_000, 200_000, first=first)
-    newest = np.arange(first, first + 200_000) // 5
-    ages = newest - values
-    assert 0 <= ages.min()
-    shares = np.arange(1, 51) ** -0.99 / harmonic(50_000, 0.99)
-    found = np.bincount(np.minimum(ages, 50), minlength=51)
-    assert 4 > unlikely(found, np.append(shares, 1 - shares.sum()))
+def ages_of(values: Any, first: int, distinct: int, every: int = 5) -> tuple[Any, Any]:
+    """How many values are newer than each event's, and how many there are at each event."""
+    newest = np.arange(first, first + len(values)) // every
+    return (newest - values) % distinct, np.minimum(newest + 1, distinct)
 
 
-@pytest.mark.parametrize("kind", sorted(set(DRAWS) - {"latest"}))
+def spots_of(ages: Any, populations: Any, theta: float) -> Any:
+    """Where each age lies in the law of its own event, as a number of 0 to 1.
+
+    If the k-th newest of n comes in proportion to 1 / k^theta, these numbers are even, whatever n.
+    """
+    shares = np.arange(1, populations.max() + 1, dtype=np.float64) ** -theta
+    sums = np.concatenate([[0.0], np.cumsum(shares)])
+    within = np.random.default_rng(9).random(len(ages)) * shares[ages]
+    return (sums[ages] + within) / sums[populations]
+
+
+@pytest.mark.parametrize("theta", [0.5, 0.99, 1.0, 2.5])
+@pytest.mark.parametrize(
+    ("first", "count", "distinct"),
+    [(0, COUNT, 10**9), (0, 200, 10**9), (COUNT, COUNT, 10**9), (0, COUNT, 1_000),
+     (0, COUNT, 20), (7, 9_000, 1_000), (4_990, COUNT, 1_000), (0, COUNT, 1)],
+)  # fmt: skip
+def test_the_newest_values_are_the_most_frequent(
+    theta: float, first: int, count: int, distinct: int
+) -> None:
+    """The k-th newest has a share of 1 / k^theta among those that stand when its event comes."""
+    draw = DRAWS["latest"]({"every": 5, "theta": theta})
+    values = draw.draw(np.random.default_rng(4), first, count, distinct)
+    ages, populations = ages_of(values, first, distinct)
+    assert (ages < populations).all()
+    bins = min(200, count // 20)
+    spots = (spots_of(ages, populations, theta) * bins).astype(int)
+    found = np.bincount(np.minimum(spots, bins - 1), minlength=bins)
+    assert 4 > unlikely(found, np.full(bins, 1 / bins))
+
+
+def test_new_values_take_the_place_of_the_oldest() -> None:
+    """Once every number was used the oldest is used again, so that none stays the newest."""
+    values = drawn("latest", 100, COUNT)
+    newest = np.arange(COUNT) // 5 % 100
+    assert pytest.approx(1 / harmonic(100, 0.99), abs=0.005) == (values == newest).mean()
+    busiest = np.bincount(values[COUNT // 2 :], minlength=100).max() / (COUNT // 2)
+    assert pytest.approx(0.01, rel=0.1) == busiest
+
+
+@pytest.mark.parametrize(("count", "distinct"), [(3, 50), (2_000, 10**6), (500, 100), (740, 100)])
+def test_the_first_value_is_the_heaviest_of_a_short_run(count: int, distinct: int) -> None:
+    """Of a run too short for the long run to show, the share of the first value is told."""
+    draw = DRAWS["latest"]({"every": 5})
+    chance = np.random.default_rng(6)
+    runs = [(draw.draw(chance, 0, count, distinct) == 0).mean() for _ in range(400)]
+    told = draw.heaviest_share(distinct, count)
+    assert pytest.approx(told, abs=1e-12 + 5 * np.std(runs) / 20) == np.mean(runs)
+
+
+@pytest.mark.parametrize("kind", sorted(DRAWS))
 @pytest.mark.parametrize("distinct", [1, 2, 30, 500])
 def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
-    """What a draw says of its most frequent value is what a count finds."""
-    told = DRAWS[kind](WORDS.get(kind, {})).heaviest_share(distinct)
-    noise = 5 * np.sqrt(told / COUNT)
-    assert pytest.approx(told, abs=noise) == counts(kind, distinct).max() / COUNT
+    """What a draw says of its most frequent value is what a count finds, in a run and in long."""
+    draw = DRAWS[kind](WORDS.get(kind, {}))
+    found = counts(kind, distinct).max() / COUNT
+    for told in (draw.heaviest_share(distinct), draw.heaviest_share(distinct, COUNT)):
+        assert pytest.approx(told, abs=5 * np.sqrt(told / COUNT)) == found
 
 
 @pytest.mark.parametrize("kind", sorted(DRAWS))

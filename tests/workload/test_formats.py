@@ -21,8 +21,8 @@ from pyarrow import parquet
 from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import FORMATS, open_sample
-from rowkey.workload.digits import DAY
 from rowkey.workload.records import CHARACTERS, COUNTED, batches_of
+from rowkey.workload.values.digits import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -173,6 +173,38 @@ def test_csv_of_another_delimiter(folder: Path, delimiter: str) -> None:
     path.write_bytes(as_csv([("a,b", 1, 2, "c")], delimiter))
     rows, _ = events(path, {"kind": "csv", "delimiter": delimiter})
     assert [{"host": "a,b", "n": 1, "ts": 2, "note": "c"}] == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "delimiter", "said"),
+    [
+        ("semi.csv", None, ";", 'delimiter = ";" }'),
+        ("tab.csv", None, "\t", 'delimiter = "\\t" }'),
+        ("bar.csv", None, "|", 'delimiter = "|" }'),
+        ("comma.tsv", None, ",", 'delimiter = "," }'),
+        ("comma.csv", {"kind": "csv", "delimiter": ";"}, ",", 'delimiter = "," }'),
+    ],
+)
+def test_another_delimiter_is_proposed_and_works(
+    folder: Path, name: str, words: dict[str, Any] | None, delimiter: str, said: str
+) -> None:
+    """A line of names that is one name tells which delimiter it holds, quotes or not."""
+    path = folder / name
+    path.write_bytes(as_csv([("a", 1, 2, "c")], delimiter).replace(b"host", b'"host"'))
+    message = refused(path, words)
+    assert f'[sample] format = {{ kind = "csv", {said}' in message
+    assert "Did you mean" not in message
+    rows, _ = events(path, {"kind": "csv", "delimiter": delimiter})
+    assert [{"host": "a", "n": 1, "ts": 2, "note": "c"}] == rows
+
+
+def test_no_delimiter_is_proposed_that_does_not_help(folder: Path) -> None:
+    """One column whose name holds a semicolon is not cut where nothing wanted comes of it."""
+    path = folder / "one.csv"
+    path.write_text("a;b\n1\n")
+    said = refused(path)
+    assert "delimiter" not in said
+    assert "has no column 'host'" in said
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "é"])
@@ -352,7 +384,10 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "garbage.parquet": (GARBAGE, "is no Parquet file"),
     "garbage.txt": (GARBAGE, "has no column 'host'"),
     "behind.csv": (b"host,n,ts,note\n" + GARBAGE, "lines do not fit"),
-    "carriage.csv": (b"host,n,ts,note\ra,1,1,x\r", "is no line of names"),
+    "carriage.csv": (b"host,n,ts,note\ra,1,1,x\r", "a carriage return alone"),
+    "carriage-long.csv": (b"host,n,ts,note\r" + b"a,1,1,x\r" * 200_000, "a carriage return alone"),
+    "carriage-quoted.csv": (b'"host",n\r"a",1\r', "a line ends within a name"),
+    "name-long.csv": (b"host,n," + b"x" * 200_000 + b"\n", "a name is longer than 128 KiB"),
     "long.csv": (b"host,n,ts,note\na,1,1,x\n" + LONG + b",1,1,x\n" + CSV, "longer than 1 MiB"),
     "long-names.csv": (LONG + b",n,ts\na,1,1\n", "longer than 1 MiB"),
     "long.jsonl": (b'{"host": "' + LONG + b'"}\n', "longer than 1 MiB"),

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -216,7 +216,8 @@ class Watched(str):
     def find(self, text: str, start: Any = 0, end: Any = None) -> int:
         """As `str` does."""
         found = super().find(text, start, end)
-        self.looked_at += (len(self) if found < 0 else found + len(text)) - start
+        last = len(self) if end is None else min(end, len(self))
+        self.looked_at += max((last if found < 0 else found + len(text)) - start, 0)
         return found
 
 
@@ -245,6 +246,117 @@ def test_no_text_of_a_user_becomes_a_regular_expression() -> None:
     calls = list(_calls_of_re(ast.parse(inspect.getsource(tokens_module))))
     assert {"compile"} == {call.func.attr for call in calls if isinstance(call.func, ast.Attribute)}
     assert all(isinstance(call.args[0], ast.Constant) for call in calls)
+
+
+LOGS = {
+    "log4j": (
+        "{ts:%Y-%m-%d %H:%M:%S,%f} {} [{thread}] {name}",
+        {},
+        "2024-05-01 10:00:00,123 INFO [main] a.B: up\n2024-05-01 10:00:01,004 WARN [io 7] a.C: x",
+        [["2024-05-01T10:00:00.123000", "main", "a.B: up"],
+         ["2024-05-01T10:00:01.004000", "io 7", "a.C: x"]],
+    ),
+    "mysql": (
+        "{ts:%Y-%m-%d %H:%M:%S} {n} {}",
+        {},
+        "2024-05-01 10:00:00 7 [Note] x\n2024-05-01 10:00 7 [Note] x\n2024-05-01 10:00:09 8 y",
+        [["2024-05-01T10:00:00", "7"], ["2024-05-01T10:00:09", "8"]],
+    ),
+    "syslog": (
+        "{ts:%b %d %H:%M:%S} {host} {program}[{}]: {}",
+        {"year": 2024},
+        "Oct  1 13:00:00 a sshd[1]: x\nOct 11 13:00:00 b cron[2]: y\nFeb 29 00:00:00 c cron[2]:  y",
+        [["2024-10-01T13:00:00", "a", "sshd"], ["2024-10-11T13:00:00", "b", "cron"],
+         ["2024-02-29T00:00:00", "c", "cron"]],
+    ),
+    "zone": (
+        "{ts:%d/%b/%Y:%H:%M:%S %z}: {rest}",
+        {},
+        "01/May/2024:10:00:00 +02:00: a\n01/May/2024:10:00:00 +0200: b",
+        [["2024-05-01T10:00:00+02:00", "a"], ["2024-05-01T10:00:00+02:00", "b"]],
+    ),
+    "last": ("{n} {ts:%Y-%m-%d %H:%M}", {}, "1 2024-05-01 10:00", [["1", "2024-05-01T10:00:00"]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_times_may_hold_what_stands_behind_them(path: Path, name: str) -> None:
+    """A time with spaces before a space is read to its end, in the logs that most people have."""
+    pattern, more, text, expected = LOGS[name]
+    rows, left_out = read(path, text, kind="tokens", pattern=pattern, **more)
+    assert (expected, len(text.splitlines()) - len(expected)) == (rows, left_out)
+
+
+PARTS = "aAbBdfHIjmMpSyYz"
+
+
+@given(
+    parts=st.lists(st.sampled_from(PARTS), min_size=1, max_size=5, unique=True),
+    between=st.lists(
+        st.sampled_from([" ", "-", ":", " at ", "%%", "  ", "é."]), min_size=4, max_size=4
+    ),
+    behind=st.sampled_from([" ", ":", " - ", "|", "-", ""]),
+    instant=st.datetimes(
+        datetime(1971, 1, 1),  # noqa: DTZ001 - the zone is below
+        datetime(2068, 12, 31),  # noqa: DTZ001
+        timezones=st.sampled_from([UTC, timezone(timedelta(hours=-7.5))]),
+    ),
+)
+def test_a_time_that_is_written_is_read(
+    parts: list[str], between: list[str], behind: str, instant: datetime
+) -> None:
+    """What a form writes it reads, whatever of the text behind it stands in the time itself."""
+    assume({"y", "Y"} & set(parts))
+    pieces = [f"%{part}{text}" for part, text in zip(parts, [*between, ""], strict=False)]
+    form = "".join(pieces).strip()
+    written = instant.strftime(form)
+    pattern = f"{{x}}|{{ts:{form}}}{behind}{{rest}}" if behind else f"{{x}}|{{rest}}|{{ts:{form}}}"
+    line = f"a|{written}{behind}b {written}" if behind else f"a|b {written}|{written}"
+    cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": pattern})
+    read_back = datetime.strptime(written, form).isoformat()  # noqa: DTZ007 - as it stands
+    assert sorted(["a", read_back, f"b {written}"]) == sorted(cutter.cut(line) or [])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "more", "path", "what"),
+    [
+        ("{ts:%b %d %H:%M:%S} {host}", {}, "pattern", "have no year"),
+        ("{ts:%Y %b %d} {host}", {"year": 2024}, "year", "no form of a time lacks a year"),
+        ("{ts} {host}", {"year": 2024}, "year", "no form of a time lacks a year"),
+        ("{ts:%b %d} {host}", {"year": 0}, "year", "0 is out of range"),
+        ("{ts:%b %d} {host}", {"year": "2024"}, "year", "does not fit"),
+        ("{ts} {host}\n", {}, "pattern", "holds the end of a line"),
+        ("{ts:%Y\r%d} {host}", {}, "pattern", "holds the end of a line"),
+    ],
+)
+def test_a_pattern_that_no_line_can_follow_is_refused(
+    pattern: str, more: dict[str, Any], path: str, what: str
+) -> None:
+    """A time without a year, or the end of a line within one, is refused where it is declared."""
+    with pytest.raises(Refused) as caught:
+        FORMATS["tokens"]({"kind": "tokens", "pattern": pattern, **more})
+    assert path == caught.value.mistake.path
+    assert what in caught.value.mistake.what
+
+
+@pytest.mark.parametrize("line", ["a" * 50_000, " " * 50_000, "2024-05-01 " * 5_000, ""])
+def test_a_time_is_tried_at_few_ends(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the text behind a time stands in a line, few ends of the time are tried."""
+    cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": "{ts:%Y-%m-%d %H:%M:%S} {x}"})
+    tried: list[int] = []
+    instant = cutter.times[0]._instant
+
+    def counted(text: str) -> Any:
+        tried.append(len(text))
+        return instant(text)
+
+    monkeypatch.setattr(cutter.times[0], "_instant", counted)
+    watched = Watched(line)
+    watched.looked_at = 0
+    assert cutter.cut(watched) is None
+    assert len(tried) <= tokens_module.TIME_ROOM + 1
+    assert max(tried, default=0) <= 100
+    assert watched.looked_at <= 200
 
 
 @given(form=st.text(st.sampled_from("%%%aAbBdfHIjmMpSyYzZcxXUqs(*+)[ -:"), min_size=1, max_size=12),

@@ -16,7 +16,7 @@ from rowkey.errors import Mistakes, RowError
 from rowkey.keys import TYPES, bind_fields
 from rowkey.keys.batches.columns import batch_column
 from rowkey.schema import FieldWords
-from rowkey.workload.typed import as_declared
+from rowkey.workload.values.typed import as_declared
 
 if TYPE_CHECKING:
     from rowkey.keys import Field

@@ -2,5 +2,6 @@
 
 from tools.reference.contents import PAGES, written
 from tools.reference.kinds import outside
+from tools.reference.surface import command_help
 
-__all__ = ["PAGES", "outside", "written"]
+__all__ = ["PAGES", "command_help", "outside", "written"]

@@ -24,7 +24,7 @@ def cli() -> str:
     Data goes to stdout, everything else to stderr. `-f json` prints documents whose fields are
     listed under [JSON](json.md).
     """
-    group = _group()
+    group = cli_room.command()
     context = _context(group, "rowkey", None)
     verbs = group.list_commands(context)
     blocks = [
@@ -40,9 +40,14 @@ def cli() -> str:
     return page("The command", cli, *blocks)
 
 
-def _group() -> Any:
-    """The command that `main` runs."""
-    return inspect.getmodule(cli_room.main).program  # type: ignore[union-attr]
+def command_help() -> str:
+    """What `rowkey --help` prints, on a terminal of the usual width."""
+    group = cli_room.command()
+    context = click.Context(
+        group, info_name="rowkey", max_content_width=80, terminal_width=80,
+        help_option_names=["-h", "--help"],
+    )  # fmt: skip
+    return f"{group.get_help(context)}\n"
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
@@ -58,7 +63,8 @@ def _context(command: click.Command, name: str, parent: click.Context | None) ->
 
 def _exit_codes() -> list[list[str]]:
     """The codes that the command's own module promises."""
-    told = (inspect.getmodule(cli_room.main).__doc__ or "").partition("Exit codes:")[2]
+    own = inspect.getmodule(cli_room.command().callback)
+    told = (own.__doc__ or "").partition("Exit codes:")[2]
     return [
         [code(number), meaning.strip()]
         for number, _, meaning in (one.strip(" .\n").partition(" ") for one in told.split(","))

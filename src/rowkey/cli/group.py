@@ -1,6 +1,7 @@
 """The command itself: finds its verbs, prints errors as sentences, and exits as promised.
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 130 interrupted; 70 where rowkey itself is
+Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 130 interrupted, 141 where whoever reads the
+output closed it before its end, so that nothing is said of findings; 70 where rowkey itself is
 wrong. `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """
 
@@ -16,7 +17,8 @@ import click
 _VERBS = os.path.join(os.path.dirname(__file__), "verbs")  # noqa: PTH118, PTH120 - pathlib is slow
 _LISTED = 2
 """Mistakes of a design file that a verb prints before it says how to see all."""
-USAGE, OURS, INTERRUPTED = 2, 70, 130
+USAGE, OURS, INTERRUPTED, UNREAD = 2, 70, 130, 141
+"""As a shell tells of a signal, 128 and its number: SIGINT is 2, SIGPIPE 13."""
 
 
 class _Enough(Exception):
@@ -132,4 +134,4 @@ def _show(problem: Exception) -> int:
 def _leave_quietly() -> None:
     """Leave without a word, and without a last flush that would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)
+    sys.exit(UNREAD)

@@ -16,6 +16,12 @@ def console() -> Console:
     """
     from rich.console import Console
 
+    class Piped(Console):
+        """A console that leaves it to the command to say what a closed pipe means."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     if os.environ.get("NO_COLOR"):
-        return Console(highlight=False, color_system=None, force_terminal=False)
-    return Console(highlight=False)
+        return Piped(highlight=False, color_system=None, force_terminal=False)
+    return Piped(highlight=False)

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design.paths import path_text
 from rowkey.design.sentences import shown
 from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
 from rowkey.regions import (
@@ -147,7 +148,7 @@ def _from_table(words: dict[str, Any], mistakes: Mistakes) -> Cut | None:
         if word not in {"algorithm", *takes}:
             allowed = ", ".join(sorted(takes)) or "no arguments"
             remedy = did_you_mean(word, takes) or "Leave it out."
-            mistakes.add(f"splits.{word}", f"{name} does not take it", allowed, remedy)
+            mistakes.add(path_text(("splits", word)), f"{name} does not take it", allowed, remedy)
     return Cut(name, _request({w: v for w, v in words.items() if w in takes}, mistakes))
 
 

@@ -11,7 +11,7 @@ from rowkey.design.cutting import bind_splits, prefixes_of
 from rowkey.design.dump import dumped, spelled
 from rowkey.design.load import parsed, text_of
 from rowkey.design.mending import NO_NAME, Mended, entity_of, mended
-from rowkey.design.paths import in_order
+from rowkey.design.paths import in_order, needs_quotes, requoted
 from rowkey.design.placing import bind_families, check_columns, check_places
 from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
 from rowkey.keys import Key, bind_fields, bound_key
@@ -131,7 +131,7 @@ class Design:
         for refusal in check_table(declaration.table):
             mistakes.refused("table", refusal)
         self.table = declaration.table
-        bound = bind_fields(declaration.fields, mistakes)
+        bound = self._declared(declaration, mistakes)
         self.fields = {n: f for n, f in bound.items() if n not in {NO_NAME, *left.unbound}}
         terms = self._terms(declaration.key, mistakes)
         unknown = left.unknown(self.fields, terms)
@@ -148,6 +148,15 @@ class Design:
             self._complete(key)
             check_columns(self.layout, mistakes)
 
+    def _declared(self, declaration: Declaration, mistakes: Mistakes) -> dict[str, Field]:
+        """The bound fields: each by itself, so that paths name it whatever it is called."""
+        bound: dict[str, Field] = {}
+        for name, words in declaration.fields.items():
+            found = Mistakes()
+            bound |= bind_fields({name: words}, found)
+            mistakes.found += requoted(found.found, ("fields", name))
+        return bound
+
     def _key(
         self, terms: tuple[Term, ...], unknown: frozenset[str], mistakes: Mistakes
     ) -> Key | None:
@@ -163,7 +172,10 @@ class Design:
         self.writes = bind_writes(words, self.fields, found)
         named = {"writes.time": words.time, "writes.arrival": entity_of(words.arrival)}
         lost = {path for path, name in named.items() if name in unknown}
-        mistakes.found += [mistake for mistake in found.found if mistake.path not in lost]
+        noted = [mistake for mistake in found.found if mistake.path not in lost]
+        for name in filter(needs_quotes, self.fields):
+            noted = list(requoted(noted, ("fields", name, "draw")))
+        mistakes.found += noted
 
     def _complete(self, key: Key) -> None:
         self.key = key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from rowkey.design.paths import path_text, prefixes
-from rowkey.design.sentences import KEY, Path, field_info, note_all, place_of, shown
+from rowkey.design.sentences import Path, field_info, is_of_a_name, note_all, shown
 from rowkey.errors import DeclarationError, Mistakes, Refused
 from rowkey.schema import (
     Declaration,
@@ -60,7 +60,7 @@ class Mended:
     def is_follow_up(self, path: str) -> bool:
         """Whether a mistake only follows from one that is known."""
         below = any(one in self.reported for one in prefixes(path))
-        return below or path in {f"fields.{name}" for name in self.unbound}
+        return below or path in {path_text(("fields", name)) for name in self.unbound}
 
     def unknown(self, bound: Iterable[str], terms: Iterable[Term]) -> frozenset[str]:
         """Names that are no mistakes where they are used, for they were declared or lost.
@@ -102,7 +102,7 @@ def mended(words: Mapping[str, Any], mistakes: Mistakes) -> Mended:
             found = found or noted
             tree = _copied(tree)
             for detail in problem.errors(include_url=False, include_input=False):
-                _mend(tree, place_of(detail), detail)
+                _mend(tree, detail["loc"], detail)
     else:
         raise DeclarationError(mistakes.found)
     left = Mended(declaration, _names(words, "fields"), _names(words, "families"))
@@ -125,7 +125,7 @@ def entity_of(arrival: str) -> str:
 
 def _mend(tree: Any, path: Path, detail: ErrorDetails) -> None:
     """Take one wrong word out of a tree, or put another in its place."""
-    if path[-1] == KEY or (path[0] == "fields" and path[2:] in ((), ("type",)) and path[1:]):
+    if is_of_a_name(detail) or (path[0] == "fields" and path[2:] in ((), ("type",)) and path[1:]):
         tree[path[0]].pop(path[1], None)
         return
     above = tree
@@ -162,11 +162,12 @@ def _check_spelling(left: Mended, mistakes: Mistakes) -> None:
     for name, words in left.declaration.fields.items():
         mistake = name_mistake(name)
         if mistake and name != NO_NAME:
-            mistakes.add(f"fields.{name}", mistake.what, mistake.allowed, mistake.remedy)
+            mistakes.add(path_text(("fields", name)), mistake.what, mistake.allowed, mistake.remedy)
         for index, value in enumerate(words.heavy):
             if not isinstance(value, str | int | float | date | time):
                 what = f"{shown(value)} does not fit"
-                mistakes.add(f"fields.{name}.heavy[{index}]", what, "a value that a file can hold")
+                path = path_text(("fields", name, "heavy", index))
+                mistakes.add(path, what, "a value that a file can hold")
 
 
 def _without(read: ReadWords, lost: frozenset[str] | None) -> ReadWords:

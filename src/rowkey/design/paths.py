@@ -3,36 +3,72 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rowkey.errors import printable
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from rowkey.errors import Mistake
 
 _NUMBERS = re.compile(r"\[(\d{1,9})\]")
-_STEPS = re.compile(r"[.\[]")
+_STEPS = re.compile(r'"(?:[^"\\]|\\.)*"|[.\[]')
+_PLAIN = re.compile(r"[^\s.:\[\]\"'\\]+")
 
 
 def path_text(path: tuple[str | int, ...]) -> str:
-    """A path as it is printed.
+    """A path as it is printed; a name that could be read as several steps stands in quotes.
 
-    >>> path_text(("reads", 0, "name"))
-    'reads[0].name'
+    >>> path_text(("reads", 0, "name")), path_text(("fields", "a.b", "of"))
+    ('reads[0].name', 'fields."a.b".of')
     """
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{_step(step)}" if text else _step(step)
     return text
+
+
+def needs_quotes(name: str) -> bool:
+    """Whether a name could be read as several steps of a path, or as none."""
+    return not _PLAIN.fullmatch(name)
+
+
+def _step(name: str) -> str:
+    if not needs_quotes(name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def requoted(mistakes: Iterable[Mistake], path: tuple[str, ...]) -> Iterator[Mistake]:
+    """Mistakes of other rooms, whose paths begin with names as they are, as paths are printed.
+
+    Args:
+        mistakes: what they noted; those elsewhere are left as they are.
+        path: the path as steps.
+    """
+    plain, printed = printable(".".join(path)), path_text(path)
+    for one in mistakes:
+        rest = one.path.removeprefix(plain)
+        is_below = one.path.startswith(plain) and (not rest or rest[0] in ".[")
+        yield replace(one, path=printed + rest) if is_below else one
 
 
 def prefixes(path: str) -> Iterator[str]:
     """A printed path, then what it lies below, from near to far.
 
-    >>> list(prefixes("reads[0].name"))
-    ['reads[0].name', 'reads[0]', 'reads']
+    >>> list(prefixes("reads[0].name")), list(prefixes('fields."a.b".of'))
+    (['reads[0].name', 'reads[0]', 'reads'], ['fields."a.b".of', 'fields."a.b"', 'fields'])
     """
     yield path
     for match in reversed(list(_STEPS.finditer(path))):
-        yield path[: match.start()]
+        if match[0][0] != '"':
+            yield path[: match.start()]
 
 
 def in_order(path: str) -> tuple[str | int, ...]:

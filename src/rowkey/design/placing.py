@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import FOREVER_S, Family, bind_family, check_family
+from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, bind_family, check_family
+from rowkey.design.paths import path_text
+from rowkey.design.sentences import shown
 from rowkey.errors import Mistakes, Refused, did_you_mean
 from rowkey.rows import DEFAULT_FAMILY
 from rowkey.schema import NANOSECONDS, read_duration
@@ -12,6 +14,7 @@ from rowkey.schema import NANOSECONDS, read_duration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rowkey.errors import Mistake
     from rowkey.keys import Field
     from rowkey.rows import Layout
     from rowkey.schema import Declaration
@@ -28,7 +31,7 @@ def check_columns(layout: Layout, mistakes: Mistakes) -> None:
     for cell in layout.cells():
         name = cell.fields[0] if cell.fields else ""
         other = taken.setdefault((cell.family, cell.qualifier), name)
-        path = f"fields.{name or other}"
+        path = path_text(("fields", name or other))
         if other == name or any(f"{one.path}.".startswith(f"{path}.") for one in mistakes.found):
             continue
         column = f"{cell.family}:{cell.qualifier.decode()}"
@@ -50,14 +53,22 @@ def bind_families(declaration: Declaration, mistakes: Mistakes) -> dict[str, Fam
     for name, words in families_of(declaration).items():
         found = Mistakes()
         attributes = _in_seconds(words, found)
-        for refusal in check_family(name, attributes):
-            found.refused("", refusal)
+        found.found += [refusal.mistake for refusal in check_family(name, attributes)]
         if not found.found:
             bound[name] = bind_family(name, attributes)
         for one in found.found:
-            path = ".".join(filter(None, ("families", name[:80], one.path.lstrip("."))))
-            mistakes.add(path, one.what, one.allowed, one.remedy)
+            path = path_text(("families", name[:80], *([one.path] if one.path else [])))
+            mistakes.add(path, *_of_family(one, words), one.remedy)
     return bound or {DEFAULT_FAMILY: Family(DEFAULT_FAMILY)}
+
+
+def _of_family(mistake: Mistake, words: Mapping[str, Any]) -> tuple[str, str]:
+    """What is wrong with a family, with the word's value and what is known where it is unknown."""
+    given = [value for word, value in words.items() if word[:80] == mistake.path]
+    if mistake.path in ATTRIBUTES or not given:
+        return mistake.what, mistake.allowed
+    what = f"{shown(given[0])} is given, but a family has no such attribute"
+    return what, ", ".join(ATTRIBUTES)
 
 
 def _in_seconds(words: Mapping[str, Any], mistakes: Mistakes) -> dict[str, Any]:
@@ -99,9 +110,10 @@ def check_places(
     first = next(iter(families))
     stamps = [name for name, field in fields.items() if field.words.at == "timestamp"]
     for name in stamps[1:]:
-        mistakes.add(f"fields.{name}.at", "a cell has one timestamp", f"only {stamps[0]}")
+        path = path_text(("fields", name, "at"))
+        mistakes.add(path, "a cell has one timestamp", f"only {stamps[0]}")
     for name, field in fields.items():
-        words, path = field.words, f"fields.{name}"
+        words, path = field.words, path_text(("fields", name))
         if words.family is not None and words.family not in declared | families.keys():
             remedy = did_you_mean(words.family, families)
             known = ", ".join(list(families)[:12])

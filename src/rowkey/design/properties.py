@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import ReadError
-from rowkey.keys import Order, Part, Source
-from rowkey.plan import Plan, orders_behind, plan_read
+from rowkey.keys import Order, Part
+from rowkey.plan import Plan, orders_behind, plan_read, spreading
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def properties_of(design: Design, facts: Mapping[str, Facts] | None = None) -> P
         kept=design.layout.kept,
         unique=not ambiguous and not lossy,
         lossy=lossy,
-        order=tuple(map(str, orders_behind(key, _spreading(design)))),
+        order=tuple(map(str, orders_behind(key, spreading(key)))),
         chance=key.is_salted,
         regions=_regions(design),
         reads=tuple(_read(design, read, facts or {}) for read in design.reads),
@@ -192,25 +192,6 @@ def _lossy(design: Design, facts: Mapping[str, Facts]) -> Iterator[tuple[str, st
             yield name, f"{what} is lost; two of n values meet with odds n²/2^{bits + 1}"
         else:
             yield name, f"{what} is lost, so rows that differ in it alone share a key"
-
-
-def _spreading(design: Design) -> int:
-    """How many leading parts only spread: their fields stand whole behind them, or are chance."""
-    key = design.key
-    count = 0
-    for index, part in enumerate(key.parts):
-        behind = {
-            name
-            for later in key.parts[index + 1 :]
-            for name in later.fields
-            if later.residue(name).nothing
-        }
-        spreads = part.cardinality != 1 and part.images({}).points is not None
-        if spreads and (part.source is Source.CHANCE or set(part.fields) <= behind):
-            count = index + 1
-        else:
-            break
-    return count
 
 
 def _regions(design: Design) -> int | None:

@@ -54,16 +54,19 @@ def note_all(problem: ValidationError, mistakes: Mistakes) -> list[Path]:
     some_missing = any(detail["type"] == "missing" for detail in listed)
     meant = {_meant(detail) for detail in listed} if some_missing else set()
     for detail in listed:
-        if detail["type"] != "missing" or place_of(detail) not in meant:
-            _note(place_of(detail), detail, mistakes)
+        if detail["type"] != "missing" or detail["loc"] not in meant:
+            _note(detail["loc"], detail, mistakes)
     if len(details) > MOST_LISTED:
         mistakes.add("", f"{len(details) - MOST_LISTED:,} more mistakes are not listed")
-    return [place_of(detail) for detail in details]
+    return [detail["loc"] for detail in details]
 
 
-def place_of(detail: ErrorDetails) -> Path:
-    """The path of what a validation found, without the library's own steps."""
-    return tuple(step for step in detail["loc"] if not str(step).startswith("function-"))
+def is_of_a_name(detail: ErrorDetails) -> bool:
+    """Whether a table's word is wrong itself: then the library's own step stands behind it.
+
+    Where a file calls a word of its own `[key]`, what is wrong is never that it is no text.
+    """
+    return detail["loc"][-1] == KEY and detail["type"].startswith("string_")
 
 
 def field_info(path: Path) -> FieldInfo | None:
@@ -98,7 +101,7 @@ def _meant(detail: ErrorDetails) -> Path | None:
     """The path of the word that an unknown one was meant to be, if one is near."""
     if detail["type"] != "extra_forbidden":
         return None
-    path = place_of(detail)
+    path = detail["loc"]
     near = did_you_mean(str(path[-1]), _words_at(path[:-1]))
     return (*path[:-1], near[len("Did you mean ") : -1]) if near else None
 
@@ -107,7 +110,7 @@ def _note(path: Path, detail: ErrorDetails, mistakes: Mistakes) -> None:
     kind, given = detail["type"], detail.get("input")
     context: dict[str, Any] = detail.get("ctx") or {}
     at = path_text(path)
-    if path[-1] == KEY:
+    if is_of_a_name(detail):
         what = f"the name {shown(given)} does not fit"
         mistakes.add(path_text(path[:-2]), what, _TYPES.get(kind, "text"))
     elif kind == "extra_forbidden":

@@ -2,8 +2,7 @@
 
 from rowkey.heat.causes import KINDS as CAUSES
 from rowkey.heat.contract import Cause
-from rowkey.heat.even import even_share, even_spread
-from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.evidence import Evidence, Finding, Measured
 from rowkey.heat.foresight import foreseen
 from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
@@ -12,6 +11,8 @@ from rowkey.heat.skew import (
     balancer_cost,
     effective,
     entropy,
+    even_share,
+    even_spread,
     gini,
     horticulture,
     peak_to_mean,
@@ -28,6 +29,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "Matrix",
+    "Measured",
     "Placements",
     "Shares",
     "Skew",

@@ -22,6 +22,8 @@ class Cause(ABC):
     """Whether it can be foreseen only where the boundaries are known."""
     needs_even: ClassVar[bool] = False
     """Whether it bears only on load that is otherwise even: a larger cause hides it."""
+    of_regions: ClassVar[bool] = False
+    """Whether it is about regions, and so is said even where no server has too much to do."""
 
     @classmethod
     @abstractmethod

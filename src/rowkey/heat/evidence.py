@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.heat.even import even_share
 from rowkey.heat.leading import Front, front_of, is_of_time
+from rowkey.heat.skew import even_share
 from rowkey.workload import clock_ms
 
 if TYPE_CHECKING:
@@ -28,6 +29,23 @@ TOGETHER = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The skew over servers that a verdict is from.
+
+    Args:
+        skew: load of the fullest server over its fair share.
+        even: what an even design would show.
+        width_s: seconds of the windows it is from; None if they hold equal numbers of events.
+        is_even: whether the verdict on it is even.
+    """
+
+    skew: float
+    even: float
+    width_s: int | None
+    is_even: bool
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What was seen of a design under a workload.
@@ -39,6 +57,7 @@ class Evidence:
         placements: where its regions lie.
         writes: operations by region.
         skews: the skew at each width of window.
+        measured: the skew that the verdict is from.
         region_shares: shares of the busiest region in windows of equal numbers of events.
         server_shares: shares of the busiest server in them.
         rows: a uniform sample of the events, in the order of their arrival.
@@ -53,6 +72,7 @@ class Evidence:
     placements: Placements
     writes: np.ndarray[Any, Any]
     skews: Sequence[Skew]
+    measured: Measured
     region_shares: Shares
     server_shares: Shares
     rows: pa.RecordBatch
@@ -175,13 +195,29 @@ class Evidence:
         by_time = [part for part in self.lead if is_of_time(self.design, part)]
         if not self.hurts or any(not (p.order.ascends or p.order.descends) for p in by_time):
             return None
-        return front_of(self.lead_ranks)
+        return front_of(self.lead_ranks, by_time=bool(by_time))
 
     @property
     def hurts(self) -> bool:
         """Whether the busiest region takes clearly more than its share of most windows."""
         fair = 1 / max(self.placements.regions, 1)
         return self.region_shares.median > max(2 * fair, fair + 0.05)
+
+    def skew_at(self, width_s: int | None) -> float | None:
+        """The skew over servers at one width of window, as measured; None if it was not.
+
+        Args:
+            width_s: seconds; None for windows of equal numbers of events.
+        """
+        if width_s is None:
+            return self.server_shares.median * self.servers
+        return next((one.servers for one in self.skews if one.width_s == width_s), None)
+
+    @cached_property
+    def by_server(self) -> np.ndarray[Any, Any]:
+        """Operations by server, all windows together."""
+        loads: np.ndarray[Any, Any] = self.placements.by_server(self.writes)
+        return loads
 
     def over_even(self, share: float, places: int) -> float:
         """A busiest place's share of a typical window, as a multiple of what chance alone gives.
@@ -216,6 +252,31 @@ def together(groups: np.ndarray[Any, Any], regions: np.ndarray[Any, Any]) -> flo
     return float(np.maximum.reduceat(counts, firsts).sum() / len(groups))
 
 
+def floor(load: float, servers: int, measured: float, where: str = "") -> str:
+    """What the load of one value or row means for the skew, without claiming more than was seen.
+
+    A share of all events may be larger than that in the windows which were measured.
+
+    Args:
+        load: its load over a server's fair share.
+        servers: how many there are.
+        measured: the skew over servers that was measured.
+        where: the windows that both are of, with a comma before it.
+    """
+    if load <= measured:
+        return f"the skew over {servers} servers cannot fall below {_down(load)}{where}"
+    return f"that is {_down(load)}× the fair share of one of {servers} servers{where}"
+
+
+def _down(figure: float) -> str:
+    """A figure to two places, never above itself.
+
+    >>> _down(2.669), _down(1.6)
+    ('2.66', '1.60')
+    """
+    return f"{math.floor(figure * 100 + 1e-9) / 100:.2f}"
+
+
 def _ranks(values: list[bytes]) -> np.ndarray[Any, Any]:
     """The rank of each value among the different ones, from 0."""
     import numpy as np
@@ -231,7 +292,8 @@ class Finding:
     Args:
         code: the cause's name.
         message: what was seen, with figures, as sentences.
-        bound: the skew over servers that it explains; the largest is named first.
+        bound: the skew over servers that it explains, in a replay at most what was measured; the
+            largest is named first.
         evidence: the figures by name.
         remedy: what would help, as a sentence; nothing of it is done unasked.
     """

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.schema import Call, FieldRef
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -27,7 +25,7 @@ LEAST = 20
 """Events of the shortest stretch whose middle half means something."""
 NARROW = 0.1
 """Share of all keys within which half of a stretch must lie for a front to be seen: of events in no
-order half span a half, of a front cut into 50 stretches a hundredth."""
+order half span nearly a half, of a front cut into 50 stretches a hundredth."""
 TRAVELLED = 0.5
 """Share of all keys that the middle of the stretches must travel; a hot value stands still."""
 
@@ -58,19 +56,6 @@ def is_of_time(design: Design, part: Part) -> bool:
 def entities(design: Design, part: Part) -> tuple[str, ...]:
     """The fields of a part that are no times."""
     return tuple(name for name in part.fields if design.fields[name].type.tick is None)
-
-
-def wider_bucket(design: Design) -> str:
-    """What would spread the rows of every moment and of every value, in the notation.
-
-    Two buckets a server, over all fields of the key; a salt where it has times alone, for events of
-    one moment would meet in one bucket.
-    """
-    names = tuple(design.key.fields)
-    buckets = 2 * design.cluster.servers
-    if all(design.fields[name].type.tick is not None for name in names):
-        return f"[{Call('salt', (), (buckets,))}]"
-    return f"[{Call('bucket', tuple(map(FieldRef, names)), (buckets,))}]"
 
 
 def deciding_fields(
@@ -133,7 +118,7 @@ class Front:
     Args:
         direction: rise or fall.
         steps: share of the steps from stretch to stretch that go this way.
-        spread: share of all keys that the middle half of a typical stretch spans.
+        spread: share of all keys that half of a typical stretch spans.
     """
 
     direction: str
@@ -141,19 +126,22 @@ class Front:
     spread: float
 
 
-def front_of(ranks: np.ndarray[Any, Any]) -> Front | None:
+def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | None:
     """The front that keys form, or None if they form none.
 
-    Late events, and those that are out of order by little, do not hide it: only the middle half of
-    each stretch of events is looked at.
+    Late events, and those that are out of order by little, do not hide it: only half of each
+    stretch of events is looked at. Of times that is the half that spans least, for late ones all
+    lie on one side of the front; of other values the middle half, for the half that spans least may
+    be one busy value.
 
     Args:
         ranks: the rank of each sampled event's leading bytes among all, in the order of arrival;
             equal bytes have equal ranks.
+        by_time: whether the leading bytes hold times.
 
     >>> import numpy as np
     >>> front_of(np.arange(1_000))
-    Front(direction='rise', steps=1.0, spread=0.0095)
+    Front(direction='rise', steps=1.0, spread=0.01)
     >>> front_of(np.arange(1_000) * 617 % 1_000) is None
     True
     """
@@ -163,17 +151,35 @@ def front_of(ranks: np.ndarray[Any, Any]) -> Front | None:
     if count < 2:
         return None
     places = _places(ranks)
-    quarters = np.array(
-        [np.quantile(some, (0.25, 0.5, 0.75)) for some in np.array_split(places, count)]
-    )
-    spread = float(np.median(quarters[:, 2] - quarters[:, 0]))
-    middles = quarters[:, 1]
+    half = _narrowest_half if by_time else _middle_half
+    halves = np.array([half(some) for some in np.array_split(places, count)])
+    spread = float(np.median(halves[:, 2] - halves[:, 0]))
+    middles = halves[:, 1]
     steps = np.diff(middles)
     up, down = float((steps >= 0).mean()), float((steps <= 0).mean())
     narrow = min(max(NARROW, 1.5 / count), 0.3)
     if spread > narrow or np.ptp(middles) < TRAVELLED or max(up, down) < MOSTLY:
         return None
     return Front("rise" if up >= down else "fall", max(up, down), round(spread, 9))
+
+
+def _middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    """Where the middle half of some places begins, its middle, and where it ends."""
+    import numpy as np
+
+    low, middle, high = np.quantile(places, (0.25, 0.5, 0.75)).tolist()
+    return low, middle, high
+
+
+def _narrowest_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
+    """The same of those half of them that span least."""
+    import numpy as np
+
+    ordered = np.sort(places)
+    many = len(ordered) // 2 + 1
+    first = int(np.argmin(ordered[many - 1 :] - ordered[: len(ordered) - many + 1]))
+    inside = ordered[first : first + many]
+    return float(inside[0]), float(np.median(inside)), float(inside[-1])
 
 
 def _places(ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -64,11 +64,12 @@ def _behind_constants(key: Key) -> tuple[bytes, Part | None]:
 def _of_points(points: list[bytes], boundaries: Boundaries) -> list[float]:
     """Each point's share, divided among the regions that cut what begins with it."""
     shares = [0.0] * len(boundaries)
+    splits = frozenset(boundaries.splits)
     for point in points:
         first = boundaries.locate_one(point)
         after = next_prefix(point)
         last = len(boundaries) - 1 if after is None else boundaries.locate_one(after)
-        if after is not None and after in boundaries.splits:
+        if after is not None and after in splits:
             last -= 1
         for region in range(first, last + 1):
             shares[region] += 1 / len(points) / (last + 1 - first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.heat.even import even_share, even_spread
+from rowkey.heat.skew import even_share, even_spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -234,7 +234,8 @@ class _Sums:
         )
 
     def _reason(self, width_s: int, covered: float) -> str:
+        each = "" if self.placements.servers == 1 else f", {PER_SERVER} a server"
         return (
             f"only {covered:.0%} of the events lie in windows of {width_s} s that hold "
-            f"{self.enough:,} events, {PER_SERVER} for each of {self.placements.servers} servers"
+            f"{self.enough:,} events or more{each}"
         )

@@ -7,20 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rowkey.keys.bind import bind_fields
+from rowkey.keys.bound import bind_key, bound_key
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.contract import (
     Count,
-    Dictionary,
-    FirstAppearance,
     Part,
     Pick,
     Rest,
     Row,
     Transform,
     Vector,
+    nested,
 )
+from rowkey.keys.dictionary import Dictionary, FirstAppearance
 from rowkey.keys.fields import KINDS as TYPES
-from rowkey.keys.key import Key, bind_key, bound_key, nested
+from rowkey.keys.key import Key
 from rowkey.keys.parts.field import Field, FieldPart, NumberPart
 from rowkey.keys.parts.nullable import Nullable, asks_for_null
 from rowkey.keys.traits import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Mistakes, Refused, did_you_mean
-from rowkey.keys.contract import Context, Count, Dictionary, Part, Pick, Transform
+from rowkey.keys.contract import Context, Count, Part, Pick, Transform
 from rowkey.keys.fields import KINDS as TYPES
 from rowkey.keys.parts.constant import ConstantPart
 from rowkey.keys.parts.field import Field, field_part
@@ -16,6 +16,7 @@ from rowkey.schema import Call, Constant, Duration, FieldRef, FieldWords, Scalar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rowkey.keys.dictionary import Dictionary
     from rowkey.keys.types.field_type import FieldType
 
 LONGEST = 32_767
@@ -53,7 +54,7 @@ def _bind_field(
         takes = ", ".join(sorted(kind.options)) or "none"
         mistakes.add(f"{path}.{word}", f"{word} means nothing to {kind.name}", f"of these: {takes}")
     for word in sorted(kind.required - given):
-        mistakes.add(path, f"a {kind.name} needs {word}", f"{word} = …")
+        mistakes.add(path, f"{kind.name} needs {word}", f"{word} = …")
     if not kind.required <= given <= kind.options:
         return None
     try:
@@ -61,12 +62,13 @@ def _bind_field(
     except Refused as refusal:
         mistakes.refused(path, refusal)
         return None
+    before = len(mistakes.found)
     for index, value in enumerate(words.heavy):
         try:
-            field.type.hold(value)
+            field.type.declared(value)
         except Refused as refusal:
             mistakes.refused(f"{path}.heavy[{index}]", refusal)
-    return field
+    return field if len(mistakes.found) == before else None
 
 
 def bind_terms(
@@ -133,7 +135,8 @@ class _Binder:
             return None
         if len(term.arguments) != len(encoding.arguments):
             asked = f":{term.encoding}({', '.join(encoding.arguments)})"
-            self.mistakes.add(path, f"{term} has {len(term.arguments)} arguments", asked)
+            has = _counted(len(term.arguments), "argument")
+            self.mistakes.add(path, f"{term} has {has}", asked)
             return None
         return self._encoded(field, term, path)
 
@@ -172,11 +175,11 @@ class _Binder:
         """The numbers and options by name, each checked against what the kind declares."""
         least, most = kind.terms
         if not least <= len(term.terms) <= most:
-            allowed = f"{least}" if least == most else f"{least} to {most}"
-            self.mistakes.add(path, f"{len(term.terms)} terms are given", f"{allowed} of them")
+            allowed = _counted(most, "term") if least == most else f"{least} to {most} terms"
+            self.mistakes.add(path, f"it is given {_counted(len(term.terms), 'term')}", allowed)
         if len(term.scalars) > len(kind.scalars):
             names = ", ".join(scalar.name for scalar in kind.scalars) or "none"
-            self.mistakes.add(path, f"{len(term.scalars)} numbers are given", names)
+            self.mistakes.add(path, f"it is given {_counted(len(term.scalars), 'number')}", names)
         given: dict[str, Any] = {}
         for index, scalar in enumerate(kind.scalars):
             if index < len(term.scalars):
@@ -205,6 +208,8 @@ class _Binder:
                 chosen[name] = self.number(option, value, path)
             elif value not in option.words:
                 remedy = did_you_mean(str(value), option.words)
+                if isinstance(value, Constant) and (plain := str(value)[1:-1]) in option.words:
+                    remedy = f"Write {name}={plain}, without quotes."
                 self.mistakes.add(
                     f"{path}.{name}", f"{value} is not known", ", ".join(option.words), remedy
                 )
@@ -218,9 +223,8 @@ class _Binder:
         if asked.unit == "time":
             if isinstance(given, Duration) and 0 < given.nanoseconds <= asked.most:
                 return given
-            self.mistakes.add(
-                at, f"{given} is no length of time", "such as 1h", asked.meaning + "."
-            )
+            allowed = "a number with its unit, such as 1h"
+            self.mistakes.add(at, f"{given} is no length of time", allowed)
         elif not isinstance(given, int):
             self.mistakes.add(at, f"{given} is no number", f"{asked.least}..{asked.most}")
         elif not asked.least <= given <= asked.most:
@@ -251,6 +255,11 @@ class _Binder:
             self.mistakes.refused(path, refusal)
             return None
         return Nullable(part) if hoists else part
+
+
+def _counted(count: int, noun: str) -> str:
+    """So many things: `no terms`, `1 term`, `2 terms`."""
+    return f"{count or 'no'} {noun}{'s' * (count != 1)}"
 
 
 def _widths(arguments: tuple[Scalar, ...]) -> tuple[int, ...]:

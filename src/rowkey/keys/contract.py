@@ -13,6 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from rowkey.errors import Refused, RowError
+from rowkey.keys.dictionary import Dictionary, FirstAppearance
 from rowkey.keys.traits import (
     ALL_BYTES,
     EVERYTHING,
@@ -51,47 +52,6 @@ class Vector:
     fields: Mapping[str, Any]
     row: Mapping[str, Any]
     hex: str
-
-
-class Dictionary(ABC):
-    """Gives ids to values and values to ids, one numbering for each field."""
-
-    @abstractmethod
-    def id_of(self, name: str, value: Value) -> int:
-        """The id of a field's value, from 1.
-
-        Raises:
-            RowError: the dictionary is closed and has none.
-        """
-
-    @abstractmethod
-    def value_of(self, name: str, number: int) -> Value:
-        """The value of an id.
-
-        Raises:
-            Refused: no value has it.
-        """
-
-
-class FirstAppearance(Dictionary):
-    """Ids in the order in which values are first seen: what judging uses."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, list[Value]] = {}
-        self.ids: dict[str, dict[Value, int]] = {}
-
-    def id_of(self, name: str, value: Value) -> int:
-        ids = self.ids.setdefault(name, {})
-        if value not in ids:
-            self.values.setdefault(name, []).append(value)
-            ids[value] = len(ids) + 1
-        return ids[value]
-
-    def value_of(self, name: str, number: int) -> Value:
-        values = self.values.get(name, [])
-        if not 1 <= number <= len(values):
-            raise Refused("", f"no value of {name} has the id {number}", f"1..{len(values)}")
-        return values[number - 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +178,26 @@ class Part(ABC):
         """
         return {}
 
+    def check(self, piece: bytes) -> None:
+        """Refuse bytes that no row has, as far as the part can tell by itself.
+
+        Asked where the values that the part is computed from cannot be read back.
+
+        Raises:
+            Refused: no row has these bytes.
+        """
+        if piece.translate(None, self.alphabet.values):
+            raise Refused("", f"{piece.hex()} is no {self.name} of {', '.join(self.fields)}")
+
+    def check_batch(self, pieces: Pieces) -> None:
+        """The same for many pieces; the default asks `check` for each different one.
+
+        Raises:
+            Refused: no row has the bytes of some.
+        """
+        for piece in set(pieces.tolist()):
+            self.check(piece)
+
     def show(self, piece: bytes) -> str:
         """The bytes as a person would name them."""
         values = self.read(piece)
@@ -281,12 +261,24 @@ class Part(ABC):
         return self.source is Source.FIELDS and len(self.fields) == 1 and not self.takes_nulls
 
     @property
+    def made_of(self) -> tuple[Part, ...]:
+        """The parts that the part is made of."""
+        return ()
+
+    @property
     def title(self) -> str:
         """What a message calls the part."""
         return self.name
 
     def __repr__(self) -> str:
         return f"<{self.name} of {', '.join(self.fields)}: {self.framing}>"
+
+
+def nested(part: Part) -> Iterator[Part]:
+    """A part and all it is made of."""
+    yield part
+    for below in part.made_of:
+        yield from nested(below)
 
 
 def pinned_values(bounds: Bounds, name: str) -> tuple[Value, ...] | None:
@@ -372,9 +364,26 @@ class Transform(Part):
         yield {}
 
     @property
+    def made_of(self) -> tuple[Part, ...]:
+        return self.inputs
+
+    @property
     def only(self) -> Part:
         """The input of a transform that has one."""
         return self.inputs[0]
+
+    def told(self) -> Mapping[str, Any]:
+        """The arguments that bear on the bytes, each in one form."""
+        return self.arguments
+
+    def evolves(self, new: Part) -> Change:
+        """The same kind with the same arguments changes as its inputs do."""
+        if not isinstance(new, Transform) or new.name != self.name or new.told() != self.told():
+            return Change.BREAKS
+        if len(self.inputs) != len(new.inputs):
+            return Change.BREAKS
+        pairs = zip(self.inputs, new.inputs, strict=True)
+        return Change.worst(one.evolves(other) for one, other in pairs)
 
     def __repr__(self) -> str:
         shown = [*map(repr, self.inputs), *(f"{k}={v}" for k, v in self.arguments.items())]

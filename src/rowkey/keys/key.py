@@ -5,17 +5,18 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import DesignRefused, Mistakes, Refused, RowError
-from rowkey.keys.bind import LONGEST, bind_fields, bind_terms
-from rowkey.keys.contract import Dictionary, FirstAppearance, Part, Row, Transform
-from rowkey.keys.parts.nullable import NULL, Nullable
+from rowkey.errors import DesignRefused, Refused, RowError, shown
+from rowkey.keys.bind import LONGEST
+from rowkey.keys.contract import Part, Row, Transform, nested
+from rowkey.keys.dictionary import IDS, Dictionary, Trial
+from rowkey.keys.parts.nullable import NULL
 from rowkey.keys.parts.sequence import Sequence
 from rowkey.keys.traits import Change, Source
-from rowkey.keys.transforms.salt import CHANCE
-from rowkey.schema import FieldWords, Term, parse, print_key
+from rowkey.keys.transforms.salt import CHANCE, Salt
+from rowkey.schema import Term, print_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     import pyarrow as pa
@@ -34,6 +35,7 @@ class Key:
         fields: the declared fields, bound.
         parts: the bound parts, one for each term.
         seed: where random salts begin.
+        dictionary: gives ids to the values of `code`; needed where there are any.
 
     >>> from rowkey.keys import bind_key
     >>> key = bind_key("[bucket(host, 16)][host][desc(ts)]", {"host": "text", "ts": "timestamp_ms"})
@@ -50,18 +52,21 @@ class Key:
         fields: Mapping[str, Field],
         parts: tuple[Part, ...],
         seed: int = 0,
+        dictionary: Dictionary | None = None,
     ) -> None:
         self.terms = terms
         self.all_fields = dict(fields)
         self.body = Sequence(parts)
         self.parts = parts
+        self.dictionary = dictionary
         self.fields = {name: fields[name] for name in self.body.fields}
         self.is_salted = any(_is_by_chance(part) for part in parts)
         self.is_decodable = all(part.framing.closed for part in parts[:-1])
         self.is_coded = any(part.source is Source.DICTIONARY for part in parts)
         self.seed = seed
         self._salts = Random(seed)  # noqa: S311 - spreads rows, guards nothing
-        self._write = self.body.writer()
+        self._written = self.body.writer()
+        self._write = self._tried if self.is_coded else self._written
 
     def __str__(self) -> str:
         return print_key(self.terms)
@@ -95,8 +100,15 @@ class Key:
             raise _bad_length(key)
         return key
 
+    def _tried(self, row: Row) -> bytes:
+        """The bytes of a row; its values are given ids only once all of it has been encoded."""
+        assert self.dictionary is not None
+        trial = Trial(self.dictionary)
+        key = self._written({**row, IDS: trial})
+        return self._written(row) if trial.lacks and 0 < len(key) <= LONGEST else key
+
     def _salt_count(self) -> int:
-        return next(salt.cardinality or 1 for part in self.parts for salt in _salts(part))
+        return next(salt.cardinality or 1 for part in self.parts for salt in salts_of(part))
 
     def _lacks(self, name: str, row: Row) -> RowError:
         given = ", ".join(str(key) for key in list(row)[:12] if key != CHANCE)
@@ -111,21 +123,32 @@ class Key:
             RowError: the bytes are no key of this design.
             DesignRefused: a part before the last has no end, so that no key can be taken apart.
         """
-        if not self.is_decodable:
-            raise self._undecodable()
+        self.require_decodable()
+        if type(key) is not bytes:
+            key = _bytes_of(key)
+        if not 0 < len(key) <= LONGEST:
+            raise _bad_length(key)
         try:
             pieces = self.body.cut(key)
             values = self._read(pieces)
+            for part, piece in zip(self.parts, pieces, strict=True):
+                self._verify(part, piece, values)
         except Refused as refusal:
             mistake = refusal.mistake
             raise RowError(f"key {key.hex()}", mistake.what, mistake.allowed) from None
-        self._verify(key, pieces, values)
         return values
 
-    def _undecodable(self) -> DesignRefused:
+    def require_decodable(self) -> None:
+        """Refuse where no key can be taken apart.
+
+        Raises:
+            DesignRefused: a part before the last has no end.
+        """
+        if self.is_decodable:
+            return
         at = next(i for i, part in enumerate(self.parts) if not part.framing.closed)
         what = f"{self.terms[at]} has no end but is not last, so no key can be taken apart"
-        return DesignRefused(f"key[{at}]", what, remedy="Use an encoding with an end.")
+        raise DesignRefused(f"key[{at}]", what, remedy="Use an encoding with an end.")
 
     def _read(self, pieces: list[bytes]) -> dict[str, Value]:
         values: dict[str, Value] = {}
@@ -133,18 +156,40 @@ class Key:
             values |= part.read(piece or (NULL if part.takes_nulls else b""))
         return values
 
-    def _verify(self, key: bytes, pieces: list[bytes], values: dict[str, Value]) -> None:
-        """Check every part that the recovered values decide."""
-        for part, piece in zip(self.parts, pieces, strict=True):
-            if part.source is not Source.FIELDS or not set(part.fields) <= values.keys():
-                continue
-            expected = part.encode(values)
-            if piece != expected and not (not piece and expected == NULL):
-                raise RowError(
-                    f"key {key.hex()}",
-                    f"{piece.hex()} stands where {part.name} of {', '.join(part.fields)} should",
-                    expected.hex(),
-                )
+    def _verify(self, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
+        """Check a part against the recovered values, or by itself where they do not decide it.
+
+        Raises:
+            Refused: the values, or any row, have other bytes there.
+        """
+        if not all(name in values for name in part.fields):
+            part.check(piece or (NULL if part.takes_nulls else b""))
+            return
+        if part.source is not Source.FIELDS:
+            self.verify_drawn(part, piece, values)
+            return
+        expected = part.encode(values)
+        if piece != expected and not (not piece and expected == NULL):
+            raise _other(part, piece, expected.hex())
+
+    def verify_drawn(self, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
+        """Check a part that chance or the dictionary decides together with recovered values.
+
+        Raises:
+            Refused: the values have other bytes there, whatever was drawn.
+        """
+        if part.source is Source.DICTIONARY:
+            assert self.dictionary is not None
+            trial = Trial(self.dictionary)
+            expected = part.encode({**values, IDS: trial})
+            if (piece or NULL) != expected or trial.lacks:
+                raise _other(part, piece, "" if trial.lacks else expected.hex())
+        elif isinstance(part, Salt):
+            part.check(piece)
+        else:
+            drawn = (part.encode({**values, CHANCE: salt}) for salt in range(self._salt_count()))
+            if piece not in drawn:
+                raise _other(part, piece, "")
 
     def encode_batch(
         self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
@@ -165,7 +210,15 @@ class Key:
         """
         from rowkey.keys.batches.assembly import keys_of
 
-        return keys_of(self, self.columns(batch, salts=salts))
+        columns = self.columns(batch, salts=salts)
+        if self.is_coded:
+            assert self.dictionary is not None
+            columns.trial = trial = Trial(self.dictionary)
+            keys = keys_of(self, columns)
+            if not trial.lacks:
+                return keys
+            columns.trial = None
+        return keys_of(self, columns)
 
     def columns(
         self,
@@ -266,122 +319,38 @@ class Key:
 
     def evolves(self, new: Key) -> Change:
         """What becomes of stored rows when the key is declared as `new` instead."""
-        if len(new.parts) < len(self.parts):
-            return Change.BREAKS
-        changes = {old.evolves(part) for old, part in zip(self.parts, new.parts, strict=False)}
-        added = new.parts[len(self.parts) :]
-        if Change.BREAKS in changes or not all(isinstance(part, Nullable) for part in added):
-            return Change.BREAKS
-        if added and self.parts and not self.parts[-1].framing.closed:
-            return Change.BREAKS
-        return Change.WIDER if added or Change.WIDER in changes else Change.SAME
+        return self.body.evolves(new.body)
 
 
 def _is_by_chance(part: Part) -> bool:
     return part.source is Source.CHANCE
 
 
-def _salts(part: Part) -> list[Transform]:
+def salts_of(part: Part) -> list[Transform]:
     """What draws a number in a part: by chance, and not because something inside is."""
     made = [inner for inner in nested(part) if isinstance(inner, Transform) and not inner.inputs]
     return [inner for inner in made if _is_by_chance(inner)]
+
+
+def _other(part: Part, piece: bytes, expected: str) -> Refused:
+    """What is said of bytes that are not those of the row's values."""
+    found = piece.hex() or "nothing"
+    what = f"{found} stands where {part.name} of {', '.join(part.fields)} should"
+    return Refused("", what, expected)
+
+
+def _bytes_of(given: object) -> bytes:
+    """The bytes of a view or an array of bytes.
+
+    Raises:
+        RowError: it is neither.
+    """
+    if not isinstance(given, bytes | bytearray | memoryview):
+        raise RowError("key", f"{shown(given)} is a {type(given).__name__}", "bytes")
+    return bytes(given)
 
 
 def _bad_length(key: bytes) -> RowError:
     if not key:
         return RowError("key", "every part is left out, so the key is empty", "1 byte or more")
     return RowError("key", f"{len(key):,} bytes are too long", f"at most {LONGEST:,} bytes")
-
-
-def bind_key(
-    key: str | tuple[Term, ...],
-    fields: Mapping[str, Any],
-    *,
-    dictionary: Dictionary | None = None,
-    seed: int = 0,
-) -> Key:
-    """A row key from its notation and its fields, as they stand in a design file.
-
-    Args:
-        key: the notation, or its terms.
-        fields: for each field its type, or a mapping of its words.
-        dictionary: gives ids to the values of `code`; by first appearance if absent.
-        seed: where random salts begin.
-
-    Raises:
-        DeclarationError: with everything that is wrong.
-
-    >>> str(bind_key("[host] [desc(ts)]", {"host": "text", "ts": "timestamp_ms"}))
-    '[host][desc(ts)]'
-    """
-    mistakes = Mistakes()
-    words = {
-        name: FieldWords.model_validate({"type": given} if isinstance(given, str) else given)
-        for name, given in fields.items()
-    }
-    bound = bind_fields(words, mistakes)
-    try:
-        terms = parse(key) if isinstance(key, str) else key
-    except Refused as refusal:
-        mistakes.refused("key", refusal)
-        terms = ()
-    made = bound_key(terms, bound, mistakes, dictionary=dictionary, seed=seed)
-    mistakes.raise_any()
-    assert made is not None
-    return made
-
-
-def bound_key(
-    terms: tuple[Term, ...],
-    fields: Mapping[str, Field],
-    mistakes: Mistakes,
-    *,
-    unknown: frozenset[str] = frozenset(),
-    dictionary: Dictionary | None = None,
-    seed: int = 0,
-) -> Key | None:
-    """A row key from its terms and bound fields; None if something was wrong.
-
-    Args:
-        terms: the declared key.
-        fields: the bound fields, by name.
-        mistakes: where what is wrong is noted, below `key`.
-        unknown: declared fields that could not be bound.
-        dictionary: gives ids to the values of `code`; by first appearance if absent.
-        seed: where random salts begin.
-    """
-    before = len(mistakes.found)
-    numbering = dictionary or FirstAppearance()
-    parts = bind_terms(terms, fields, numbering, mistakes, unknown)
-    if len(mistakes.found) == before and len(parts) == len(terms):
-        _check_together(parts, terms, mistakes)
-    if len(mistakes.found) > before or not parts:
-        return None
-    return Key(terms, fields, parts, seed)
-
-
-def _check_together(parts: tuple[Part, ...], terms: tuple[Term, ...], mistakes: Mistakes) -> None:
-    """What no part can see alone."""
-    salts = [index for index, part in enumerate(parts) for _ in _salts(part)]
-    for index in salts[1:]:
-        mistakes.add(f"key[{index}]", "a second salt spreads nothing more", "one salt")
-    for index, part in enumerate(parts[:-1]):
-        if not part.framing.closed and ":tail" in str(terms[index]):
-            mistakes.add(
-                f"key[{index}]",
-                f"{terms[index]} has no end but is not last",
-                "the last place in the key",
-                "Leave :tail out, or say :raw if the key need not be read back.",
-            )
-
-
-def nested(part: Part) -> Iterator[Part]:
-    """A part and all it is made of."""
-    yield part
-    inner: tuple[Part, ...] = ()
-    if isinstance(part, Transform):
-        inner = part.inputs
-    elif isinstance(part, Nullable):
-        inner = (part.inner,)
-    for below in inner:
-        yield from nested(below)

@@ -272,3 +272,12 @@ class Change(Enum):
     SAME = "same"
     WIDER = "wider"
     BREAKS = "breaks"
+
+    @classmethod
+    def worst(cls, changes: Iterable[Change]) -> Change:
+        """What becomes of rows when several things change at once.
+
+        >>> Change.worst([Change.SAME, Change.WIDER])
+        <Change.WIDER: 'wider'>
+        """
+        return max(changes, key=list(cls).index, default=cls.SAME)

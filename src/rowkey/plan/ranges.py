@@ -7,9 +7,12 @@ values and stretches of time are one mechanism.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
-from rowkey.keys import Images, Interval, Key, Part, asks_for_null
+from rowkey.keys import Images, Interval, Key, Part, Source, asks_for_null
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range
 
 if TYPE_CHECKING:
@@ -38,22 +41,25 @@ class KeyRange:
         return self.start <= key and (not self.stop or key < self.stop)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """How a read runs.
 
     Args:
-        ranges: where its rows lie, ascending, apart from each other.
+        pieces: for each pinned part, the byte strings it has in the ranges, ascending.
+        intervals: what the ranges hold behind those bytes, ascending, apart from each other.
         pinned: how many leading parts of the key have constant bytes in each range.
         residual: fields whose conditions are tested row by row after reading.
         orders: the order in which merged rows come: field and whether it descends.
         serves_order: whether the order asked for is that order, forwards.
         serves_backwards: whether it is that order, backwards.
-        is_full_scan: whether nothing in the key narrows the read.
+        is_full_scan: whether nothing in the key narrows the read; without an order asked for, its
+            ranges then part the table by what only spreads, and pin nothing else.
         is_point: whether every range is one row.
     """
 
-    ranges: tuple[KeyRange, ...]
+    pieces: tuple[tuple[bytes, ...], ...]
+    intervals: tuple[Interval, ...]
     pinned: int
     residual: tuple[str, ...]
     orders: tuple[Ordering, ...]
@@ -65,7 +71,24 @@ class Plan:
     @property
     def fan_out(self) -> int:
         """How many ranges are read for one answer."""
-        return len(self.ranges)
+        return prod(map(len, self.pieces)) * len(self.intervals)
+
+    @cached_property
+    def ranges(self) -> tuple[KeyRange, ...]:
+        """Where its rows lie, ascending, apart from each other.
+
+        Cost: a range takes about 1 µs; until they are asked for, they are not listed.
+        """
+        prefixes = map(b"".join, product(*self.pieces))
+        if self.is_point:
+            found = [KeyRange(p, p + b"\0", p) for p in prefixes]
+        else:
+            found = [
+                KeyRange(prefix + one.low, _stop(prefix + one.high), prefix)
+                for prefix in prefixes
+                for one in self.intervals
+            ]
+        return tuple(sorted(found, key=lambda one: one.start))
 
     def holds(self, key: bytes) -> bool:
         """Whether a row key lies in any of the ranges."""
@@ -76,11 +99,14 @@ class Plan:
 class _Walk:
     """The state of a walk over the parts of a key."""
 
-    prefixes: list[bytes] = field(default_factory=lambda: [b""])
-    pinned: int = 0
+    pieces: list[tuple[bytes, ...]] = field(default_factory=list)
+    intervals: tuple[Interval, ...] = (Interval(),)
     narrowed: bool = False
     decided: set[str] = field(default_factory=set)
-    ranges: list[KeyRange] | None = None
+
+    def has_room(self, images: Images) -> bool:
+        """Whether the ranges stay few enough if each is divided by the points of a part."""
+        return prod(map(len, self.pieces)) * len(images.points or ()) <= MOST_RANGES
 
 
 def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
@@ -95,7 +121,7 @@ def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
         Ranges that hold every row within the bounds; rows of them that are not are told by the
         residual fields alone.
 
-    Cost: one set of images per part of the key; as many ranges as it finds.
+    Cost: one set of images per part of the key.
 
     >>> from rowkey.keys import bind_key
     >>> from rowkey.schema import Equal
@@ -103,17 +129,64 @@ def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
     >>> plan_read(key, {"host": Equal("web-1")}).fan_out
     1
     """
+    asked = [one for one in order if not _is_single(bounds, one.field)]
+    walk = _walked(key, bounds, set(bounds) | {ordering.field for ordering in order})
+    if not walk.narrowed and not asked:
+        walk = _whole(key, bounds, walk.decided)
+    return _planned(key, walk, bounds, asked)
+
+
+def _walked(key: Key, bounds: Bounds, wanted: set[str]) -> _Walk:
+    """A walk from the first part on, as far as the parts are pinned and anything wanted is left."""
     walk = _Walk()
-    wanted = set(bounds) | {ordering.field for ordering in order}
     for index, part in enumerate(key.parts):
         is_last = index == len(key.parts) - 1
         images = _usable(part, bounds, is_last=is_last)
         later = {name for after in key.parts[index:] for name in after.fields}
-        if not wanted & later or not _enumerate(walk, part, images, bounds, is_last=is_last):
-            if images.points is None or len(images.points) * len(walk.prefixes) <= MOST_RANGES:
-                _finish(walk, part, images, bounds)
+        if not wanted & later or not _enumerate(walk, part, images, bounds):
+            _finish(walk, part, images, bounds)
             break
-    return _planned(key, walk, bounds, order)
+    return walk
+
+
+def _whole(key: Key, bounds: Bounds, decided: set[str]) -> _Walk:
+    """A walk over all that only spreads: the ranges of a scan of all rows.
+
+    A condition that the whole key space satisfies stays decided.
+    """
+    walk = _Walk()
+    for part in key.parts[: spreading(key)]:
+        if not _enumerate(walk, part, part.images({}), {}):
+            break
+    walk.decided = decided & set(bounds)
+    return walk
+
+
+def spreading(key: Key) -> int:
+    """How many leading parts only spread rows.
+
+    They are chance, or computed from fields that stand whole behind them; constants among them
+    count as well.
+
+    >>> from rowkey.keys import bind_key
+    >>> spreading(bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"}))
+    1
+    """
+    count = 0
+    for index, part in enumerate(key.parts):
+        if part.cardinality == 1:
+            continue
+        if not _only_spreads(part, key.parts[index + 1 :]):
+            break
+        count = index + 1
+    return count
+
+
+def _only_spreads(part: Part, behind: Sequence[Part]) -> bool:
+    """Whether a part has listed values that tell nothing the parts behind it do not."""
+    whole = {name for one in behind for name in one.fields if one.residue(name).nothing}
+    told = part.source is Source.CHANCE or set(part.fields) <= whole
+    return told and not _tells_order(part) and part.images({}).points is not None
 
 
 def _usable(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
@@ -145,15 +218,12 @@ def _roots(points: Sequence[bytes]) -> list[bytes]:
     return roots
 
 
-def _enumerate(walk: _Walk, part: Part, images: Images, bounds: Bounds, *, is_last: bool) -> bool:
-    """Extend every prefix by every point, if the part has points and not too many."""
-    if images.points is None or len(images.points) * len(walk.prefixes) > MOST_RANGES:
+def _enumerate(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> bool:
+    """Divide every range by the part's points, if it has points and not too many."""
+    if images.points is None or not walk.has_room(images):
         return False
-    walk.prefixes = [prefix + point for prefix in walk.prefixes for point in images.points]
-    walk.pinned += 1
+    walk.pieces.append(images.points)
     _decide(walk, part, images, bounds)
-    if is_last and not part.framing.closed:
-        walk.ranges = [KeyRange(p, p + b"\0", p) for p in walk.prefixes]
     return True
 
 
@@ -162,12 +232,18 @@ def _finish(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
     if images.points is not None or not images.bounded:
         return
     _decide(walk, part, images, bounds)
-    found = [
-        KeyRange(prefix + interval.low, _stop(prefix + interval.high), prefix)
-        for prefix in walk.prefixes
-        for interval in images.intervals
-    ]
-    walk.ranges = [one for one in found if not one.stop or one.start < one.stop]
+    walk.intervals = _apart(images.intervals)
+
+
+def _apart(intervals: Sequence[Interval]) -> tuple[Interval, ...]:
+    """The intervals that hold anything and do not begin with what another begins with.
+
+    >>> _apart([Interval(b"a", b"a"), Interval(b"ab", b"ab"), Interval(b"c", b"b")])
+    (Interval(low=b'a', high=b'a'),)
+    """
+    roots = set(_roots(sorted({one.low for one in intervals if one.low == one.high})))
+    kept = [one for one in intervals if one.low != one.high or one.low in roots]
+    return tuple(one for one in kept if not (stop := _stop(one.high)) or one.low < stop)
 
 
 def _decide(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
@@ -183,28 +259,21 @@ def _stop(prefix: bytes) -> bytes:
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else b""
 
 
-def _planned(key: Key, walk: _Walk, bounds: Bounds, order: Sequence[Ordering]) -> Plan:
-    ranges = walk.ranges
-    if ranges is None:
-        ranges = [KeyRange(p, _stop(p), p) for p in walk.prefixes]
-    is_point = walk.pinned == len(key.parts) and walk.ranges is None
-    if is_point:
-        ranges = [KeyRange(p, p + b"\0", p) for p in walk.prefixes]
-    orders = orders_behind(key, walk.pinned)
-    asked = [one for one in order if not _is_single(bounds, one.field)]
+def _planned(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -> Plan:
+    pinned = len(walk.pieces)
+    orders = orders_behind(key, pinned)
     flipped = [Ordering(one.field, not one.descending) for one in asked]
     natural = [one for one in orders if not _is_single(bounds, one.field)][: len(asked)]
-    if not walk.narrowed and not asked:
-        ranges = [KeyRange(b"", b"", b"")]
     return Plan(
-        ranges=tuple(sorted(ranges, key=lambda one: one.start)),
-        pinned=walk.pinned,
+        pieces=tuple(walk.pieces),
+        intervals=walk.intervals,
+        pinned=pinned,
         residual=tuple(name for name in bounds if name not in walk.decided),
         orders=orders,
-        serves_order=natural == asked,
+        serves_order=natural == list(asked),
         serves_backwards=bool(asked) and natural == flipped and not _has_nulls(key, bounds, asked),
         is_full_scan=not walk.narrowed,
-        is_point=is_point,
+        is_point=pinned == len(key.parts),
     )
 
 

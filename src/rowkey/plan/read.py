@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Mistakes, ReadError, Refused, RowError, did_you_mean
+from rowkey.errors import Mistakes, ReadError, Refused, did_you_mean
+from rowkey.plan.asked import bound_of, is_empty, meeting, never_meets
 from rowkey.schema import (
     Bound,
     Bounds,
     Condition,
     Duration,
-    Equal,
-    OneOf,
     Operand,
     Ordering,
     Parameter,
-    Range,
     ReadWords,
-    StartsWith,
     Value,
     parse_order,
     parse_where,
@@ -73,17 +69,14 @@ class Read:
             values: by position from 0, or by name.
 
         Raises:
-            ReadError: a value is missing or none of its field's, or nothing can satisfy the tests
-                together.
+            ReadError: a value is missing, none of its field's, or null where it is compared with.
         """
-        bounds: dict[str, Bound] = {}
+        asked: dict[str, list[Bound]] = {}
         for condition in self.conditions:
             field = self.fields[condition.field]
             given = [self._value(operand, values) for operand in condition.operands]
-            bound = _bound(field, condition, given)
-            earlier = bounds.get(field.name)
-            bounds[field.name] = bound if earlier is None else _both(field, earlier, bound)
-        return bounds
+            asked.setdefault(field.name, []).append(bound_of(field, condition, given))
+        return {name: meeting(self.fields[name], bounds) for name, bounds in asked.items()}
 
     def _value(self, operand: Operand, values: Mapping[int | str, Value]) -> Any:
         if not isinstance(operand, Parameter):
@@ -91,61 +84,6 @@ class Read:
         if operand.name not in values:
             raise ReadError(f"read {self.name}", f"{operand} has no value", "a value for each")
         return values[operand.name]
-
-
-def _bound(field: Field, condition: Condition, given: Sequence[Any]) -> Bound:
-    """One condition over normal values."""
-    operator = condition.operator
-    if operator == "in":
-        listed = given[0] if len(given) == 1 and isinstance(given[0], list | tuple) else given
-        return OneOf(tuple(dict.fromkeys(_normal(field, value) for value in listed)))
-    values = [given[0]] if operator == "starts" else [_normal(field, value) for value in given]
-    match operator:
-        case "=":
-            return Equal(values[0])
-        case "starts":
-            return StartsWith(values[0])
-        case "between":
-            return Range(values[0], values[1])
-        case "<" | "<=":
-            return Range(high=values[0], with_high=operator == "<=")
-    return Range(low=values[0], with_low=operator == ">=")
-
-
-def _normal(field: Field, value: Any) -> Value:
-    """A given value as the field holds it; text and numbers of a condition are read as it would."""
-    if value is None:
-        return None
-    try:
-        try:
-            return field.normal(value)
-        except RowError:
-            if isinstance(value, str):
-                return field.parse(value)
-            if isinstance(value, int | Decimal) and not isinstance(value, bool):
-                return field.parse(str(value))
-            raise
-    except RowError as problem:
-        raise ReadError(field.name, problem.mistake.what, problem.mistake.allowed) from None
-
-
-def _both(field: Field, first: Bound, second: Bound) -> Bound:
-    """Two conditions on one field as one: the two ends of a range."""
-    if not isinstance(first, Range) or not isinstance(second, Range):
-        raise ReadError(
-            field.name, "two conditions on one field", "one condition, or the two ends of a range"
-        )
-    low, with_low = first.low, first.with_low
-    high, with_high = first.high, first.with_high
-    if second.low is not None:
-        if low is not None:
-            raise ReadError(field.name, "two lower ends of one range", "one of them")
-        low, with_low = second.low, second.with_low
-    if second.high is not None:
-        if high is not None:
-            raise ReadError(field.name, "two upper ends of one range", "one of them")
-        high, with_high = second.high, second.with_high
-    return Range(low, high, with_low, with_high)
 
 
 def bind_reads(
@@ -183,6 +121,7 @@ def _bind_read(
     for word in ("where", "order"):
         for one in parsed[word] or ():
             _check_test(one, fields, f"{path}.{word}", mistakes)
+    _check_values(parsed["where"] or (), fields, f"{path}.where", mistakes)
     if len(mistakes.found) > before:
         return None
     return Read(
@@ -216,14 +155,55 @@ def _check_test(
         remedy = did_you_mean(one.field, fields)
         mistakes.add(path, f"there is no field {one.field!r}", known, remedy)
         return
-    if not isinstance(one, Condition):
-        return
-    if one.operator == "starts" and not field.type.is_sequence:
+    if isinstance(one, Condition) and not _is_of(field, one):
         mistakes.add(path, f"{field.type.name} has no beginning: {one}", "text or bytes")
+
+
+def _is_of(field: Field, one: Condition) -> bool:
+    """Whether the field's type has what a condition tests."""
+    return one.operator != "starts" or field.type.is_sequence
+
+
+def _check_values(
+    conditions: Sequence[Condition], fields: Mapping[str, Field], path: str, mistakes: Mistakes
+) -> None:
+    """Note values that are none of their field's, and conditions on one field that never meet."""
+    found: dict[str, list[Condition]] = {}
+    for one in conditions:
+        if one.field in fields and _is_of(fields[one.field], one):
+            found.setdefault(one.field, []).append(one)
+    for name, together in found.items():
+        _check_field(fields[name], together, path, mistakes)
+
+
+def _check_field(
+    field: Field, together: Sequence[Condition], path: str, mistakes: Mistakes
+) -> None:
+    bounds: list[Bound] = []
+    before = len(mistakes.found)
+    for one in together:
+        if any(isinstance(operand, Parameter) for operand in one.operands):
+            _check_operands(field, one, path, mistakes)
+            continue
+        try:
+            bounds.append(bound_of(field, one, one.operands))
+        except ReadError as problem:
+            mistakes.add(path, f"{one}: {problem.mistake.what}", problem.mistake.allowed)
+    said = " and ".join(map(str, together))
+    if len(mistakes.found) > before:
         return
+    if never_meets(together):
+        mistakes.add(path, f"{said}: a beginning and a range of one field", "one of them")
+    elif bounds and is_empty(field, meeting(field, bounds)):
+        mistakes.add(path, f"{said}: no value satisfies this", "conditions that a row can meet")
+
+
+def _check_operands(field: Field, one: Condition, path: str, mistakes: Mistakes) -> None:
+    """Check those values of a condition that are written in it, each by itself."""
     for operand in one.operands:
-        if not isinstance(operand, Parameter) and one.operator != "starts":
-            try:
-                _normal(field, operand)
-            except ReadError as problem:
-                mistakes.add(path, f"{one}: {problem.mistake.what}", problem.mistake.allowed)
+        if isinstance(operand, Parameter):
+            continue
+        try:
+            bound_of(field, Condition(one.field, "=", (operand,)), (operand,))
+        except ReadError as problem:
+            mistakes.add(path, f"{one}: {problem.mistake.what}", problem.mistake.allowed)

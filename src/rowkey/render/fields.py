@@ -22,7 +22,7 @@ _SKEW = {
     "peak.start_ms": "start of the hottest window, milliseconds since 1970",
     "peak.skew": "its skew over servers",
     "provisioning": "most on one server in any window, over a fair share of the busiest window",
-    "reason": "why there are no figures; only where the sample is too thin",
+    "reason": "why there are no figures; only where the events are too thin or last too short",
 }
 
 SIMULATE = {
@@ -34,7 +34,7 @@ SIMULATE = {
     "source.path": "the sample's file",
     "source.events": "events there are",
     "source.first": "number of the first event that was replayed",
-    "source.left_out": "values of the sample that no field takes; their rows are not replayed",
+    "source.left_out": "rows of the sample that are no events; they are not replayed",
     "source.left_out_first": "the first of them",
     "source.assumed[]": "what was not declared and had to be assumed",
     "operations": "events replayed",
@@ -43,9 +43,9 @@ SIMULATE = {
     "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
     "regions[].server": "the server it is created on, from 0",
     "regions[].writes": "operations on it",
-    "remarks[]": "what should be known of the boundaries",
+    "remarks[]": "what should be known of the boundaries and of the sample",
     "dead_regions": "regions without a write",
-    "overwritten.rows": "events that wrote a row that stood already",
+    "overwritten.rows": "events that wrote a row that stood already, also as another version of it",
     "overwritten.exact": "whether they were counted, not estimated",
     "bytes.key": "mean bytes of a row key",
     "bytes.event": "mean bytes an event adds to a store before encoding and compression",
@@ -73,7 +73,7 @@ SIMULATE = {
     "reads[].error": "why it could not be asked",
     "causes[].code": "the cause's name",
     "causes[].message": "what was seen, with figures",
-    "causes[].bound": "the skew over servers that it explains",
+    "causes[].bound": "the skew over servers that it explains, at most what was measured",
     "causes[].evidence.*": "the figures by name",
     "causes[].remedy": "what would help; nothing of it is done unasked",
     "growth.regions": "regions once the table holds what rate and ttl imply",

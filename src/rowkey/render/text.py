@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rowkey.render.terminal_map import heat_map, instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
     from rowkey.regions import Sizing
     from rowkey.simulate import ReadResult, Simulation
 
+NO_CAUSE = "no single cause explains it: it is how the values of this key fall on its regions"
+_WHOLE = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
+_HARD_SPACE = "\0"
+NO_FIGURE = "  –  "
+"""Stands before the reason why a width of window has no figures."""
+SHORTENED = (0, 5, 11)
+"""Where a time is cut so that it fits: with its year, with its day, or alone."""
 STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
 
 
@@ -23,23 +32,67 @@ def print_simulation(found: Simulation, console: Console) -> None:
     """Print a simulation: the verdict first, then why, then the figures."""
     from rich.text import Text
 
-    verdict = found.verdict
-    head = Text(f"{found.design.table}  {found.design.key}\n")
-    head.append(verdict.word.upper(), STYLES[verdict.word])
-    head.append(
-        f": the fullest of {found.design.cluster.servers} servers takes {verdict.skew:.2f}× its "
-        f"fair share in {verdict.basis} (an even design: {verdict.even:.2f}×)"
-    )
-    console.print(head, soft_wrap=True)
+    def told(text: str, indent: int = 0, bold: tuple[int, int, str] | None = None) -> None:
+        for number, line in enumerate(wrapped(text, console.width, indent)):
+            shown = Text(line)
+            if bold is not None and number == 0:
+                shown.stylize(bold[2], bold[0], bold[1])
+            console.print(shown, soft_wrap=True)
+
+    word = found.verdict.word
+    told(f"{found.design.table}  {found.design.key}", 2)
+    told(f"{word.upper()}: {verdict_words(found)}", 2, (0, len(word), STYLES[word]))
     for (joint, reason), cause in zip(reasons(found), found.causes, strict=True):
-        console.print(Text.assemble((f"  {joint} ", "bold"), reason), soft_wrap=True)
-        console.print(Text(f"    {cause.remedy}"), soft_wrap=True)
+        told(f"  {joint} {reason}", 4, (2, 2 + len(joint), "bold"))
+        told(f"    {cause.remedy}", 4)
+    if not found.causes and word != "even":
+        told(f"  {NO_CAUSE}", 4)
     console.print()
     for line in heat_map(found, console.width, colour=console.is_terminal and not console.no_color):
         console.print(line, no_wrap=True, overflow="crop")
     console.print()
-    for text in _figures(found):
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+    for text in _figures(found, console.width):
+        told(text, text.find(NO_FIGURE) + len(NO_FIGURE) if NO_FIGURE in text else _indent(text))
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip()) + 2
+
+
+def verdict_words(found: Simulation) -> str:
+    """What the word of a verdict is from."""
+    verdict, servers = found.verdict, found.design.cluster.servers
+    if servers == 1:
+        return "one server takes everything; there is nothing to spread over"
+    return (
+        f"the fullest of {servers} servers takes {verdict.skew:.2f}× its fair share in "
+        f"{verdict.basis} (an even design: {verdict.even:.2f}×)"
+    )
+
+
+def wrapped(text: str, width: int, indent: int) -> list[str]:
+    """A line as lines that fit, the further ones indented; keys and quoted words stay whole.
+
+    Args:
+        text: what it says, with its own indent.
+        width: characters of a line; only a word that is longer by itself exceeds it.
+        indent: spaces before the further lines.
+
+    >>> wrapped("a key is [bucket(host, 16)][host] here", 20, 2)
+    ['a key is', '  [bucket(host, 16)][host]', '  here']
+    """
+    if len(text) <= width:
+        return [text]
+    whole = _WHOLE.sub(lambda found: found[0].replace(" ", _HARD_SPACE), text)
+    lines = wrap(
+        whole,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
+    return [line.replace(_HARD_SPACE, " ") for line in lines]
 
 
 def reasons(found: Simulation) -> Iterator[tuple[str, str]]:
@@ -64,18 +117,16 @@ def _within(message: str, names: Iterable[str]) -> str:
     return message[0].lower() + message[1:] if is_word else message
 
 
-def _figures(found: Simulation) -> Iterator[str]:
+def _figures(found: Simulation, width: int) -> Iterator[str]:
     source = found.source
     name = source.name or "events made from the design file"
     yield f"{found.operations:,} operations of {source.total:,} events: {name}"
     if source.left_out.count:
-        first = source.left_out.first
-        yield f"  {source.left_out.count:,} values left out with their rows; {first}"
+        yield f"  {_counted(source.left_out.count, 'row')} left out; {source.left_out.first}"
     yield from (f"  assumed: {said}" for said in source.assumed)
     yield from (f"  {remark}" for remark in found.remarks)
     yield ""
-    yield "skew      servers  (even)  regions  (even)  other placements   peak"
-    yield from map(_skew_line, found.skews)
+    yield from _skew_table(found.skews, width)
     total, median, worst = (
         f"{100 * value:.0f} %"
         for value in (
@@ -86,44 +137,91 @@ def _figures(found: Simulation) -> Iterator[str]:
     )
     fair = 100 / len(found.regions)
     yield (
-        f"busiest of {len(found.regions)} regions: {total} of all, {median} of a typical and "
-        f"{worst} of the worst of {found.windows} equal windows; a fair share is {fair:.0f} %"
+        f"busiest of {_counted(len(found.regions), 'region')}: {total} of all, {median} of a "
+        f"typical and {worst} of the worst of {found.windows} equal windows; a fair share is "
+        f"{fair:.0f} %"
     )
-    yield from _more(found)
+    yield from _more(found, width)
 
 
-def _skew_line(skew: Skew) -> str:
-    width = f"{skew.width_s:>4} s"
-    if skew.servers is None:
-        return f"{width}         –  {skew.reason}"
-    peak = f"{skew.peak[1]:.2f}× at {instant(skew.peak[0] // 1000)}" if skew.peak else ""
+def _skew_table(skews: Sequence[Skew], width: int) -> list[str]:
+    """The skew at each width of window, in lines that fit; a day is shown if there is room.
+
+    Reasons why there is no figure are not cut here: they are wrapped like any other line.
+    """
+    tables = (_skew_lines(skews, since) for since in SHORTENED)
+    for lines in tables:
+        if all(
+            len(line) <= width or one.reason for one, line in zip(skews, lines[1:], strict=True)
+        ):
+            return lines
+    return lines
+
+
+def _skew_lines(skews: Sequence[Skew], since: int) -> list[str]:
+    """The same, with times from one of their characters on."""
+    rows = [("servers (even)", "regions (even)", "other placements")]
+    rows += [_skew_cells(skew) for skew in skews if skew.servers is not None]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def joined(first: str, cells: Sequence[str], last: str) -> str:
+        placed = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        return "  ".join((first, *placed, last)).rstrip()
+
+    lines = [joined(" skew", rows[0], "peak")]
+    for skew in skews:
+        first = f"{skew.width_s:>3} s"
+        if skew.servers is None:
+            lines.append(f"{first}{NO_FIGURE}{skew.reason}")
+            continue
+        peak = skew.peak
+        at = "" if peak is None else f"{peak[1]:.2f}× at {instant(peak[0] // 1000)[since:]}"
+        lines.append(joined(first, _skew_cells(skew), at))
+    return lines
+
+
+def _skew_cells(skew: Skew) -> tuple[str, str, str]:
     return (
-        f"{width}    {skew.servers:7.2f}  {skew.even_servers:6.2f}  {skew.regions:7.2f}  "
-        f"{skew.even_regions:6.2f}  {skew.other_low:.2f} {skew.other_median:.2f} "
-        f"{skew.other_high:.2f}     {peak}"
+        f"{skew.servers:.2f} {f'({skew.even_servers:.2f})':>6}",
+        f"{skew.regions:.2f} {f'({skew.even_regions:.2f})':>6}",
+        f"{skew.other_low:.2f} {skew.other_median:.2f} {skew.other_high:.2f}",
     )
 
 
-def _more(found: Simulation) -> Iterator[str]:
+def _more(found: Simulation, width: int) -> Iterator[str]:
     if found.dead:
-        yield f"{found.dead} of {len(found.regions)} regions got no write"
+        yield f"{found.dead} of {_counted(len(found.regions), 'region')} got no write"
     if found.overwritten:
         about = "" if found.overwritten_exact else "about "
         share = found.overwritten / found.operations
-        yield f"{about}{found.overwritten:,} events ({share:.1%}) wrote a row that stood already"
+        yield (
+            f"{about}{found.overwritten:,} events ({share:.1%}) wrote a row that stood "
+            f"already{_as_versions(found.design)}"
+        )
     key, event = found.key_bytes, found.event_bytes
     yield f"a row key has {key:.1f} bytes, an event adds {event:.0f} to a store"
     if found.late:
         yield f"{found.late:,} operations came too late for their window and are in no skew"
     if found.growth is not None:
         yield (
-            f"full, the table has {found.growth.regions} regions, {found.growth.fill:.0%} filled, "
+            f"full, the table has {_counted(found.growth.regions, 'region')}, "
+            f"{found.growth.fill:.0%} filled, "
             f"{found.growth.idle:.0%} of them idle"
         )
     if found.scaled is not None:
         yield f"at the declared {found.scaled.rate:,.0f} events a second:"
-        yield from (f"  {_skew_line(skew)}" for skew in found.scaled.skews)
+        yield from (f"  {line}" for line in _skew_table(found.scaled.skews, width - 2))
     yield from (_read_line(read) for read in found.reads)
+
+
+def _as_versions(design: Design) -> str:
+    """What becomes of rows written again where a field is the time of their cells."""
+    placed = design.layout.stored.get("timestamp", ())
+    if not placed:
+        return ""
+    kept = max(family.versions for family in design.families.values())
+    verb = "is" if kept == 1 else "are"
+    return f", as versions apart by {placed[0]}; {_counted(kept, 'version')} of a cell {verb} kept"
 
 
 def _read_line(read: ReadResult) -> str:
@@ -132,7 +230,7 @@ def _read_line(read: ReadResult) -> str:
     each = f"{read.amplification:.1f}" if read.amplification is not None else "–"
     ranges, regions = _counted(read.fan_out[0], "range"), _counted(read.regions[0], "region")
     text = (
-        f"read {read.name}: {ranges} in {regions}, "
+        f"read {read.name}: {ranges} over {regions}, "
         f"{each} rows read for each of {read.returned:,.0f} returned"
     )
     if read.is_full_scan:
@@ -172,7 +270,7 @@ def check_lines(
     if found.chance:
         yield "  its key depends on chance: a get reads every salt, a second put is a second row"
     if found.regions is not None:
-        yield f"  {found.regions} regions"
+        yield f"  {_counted(found.regions, 'region')}"
     for read in found.reads:
         yield f"  read {read.name}: {_read_words(read)}"
     for cause in foreseen:

@@ -34,6 +34,7 @@ from rowkey.schema.terms import (
 MOST_CHARACTERS = 20_000
 MOST_PARTS = 64
 MOST_ARGUMENTS = 64
+MOST_CALLS = 64
 DEEPEST = 16
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -92,6 +93,7 @@ class _Reader:
         self.text = text
         self.at = 0
         self.part = 0
+        self.calls = 0
 
     def key(self) -> tuple[Term, ...]:
         parts: list[Term] = []
@@ -143,6 +145,9 @@ class _Reader:
         terms: list[Term] = []
         scalars: list[Scalar] = []
         options: dict[str, Scalar | str | Constant] = {}
+        if self.calls == MOST_CALLS:
+            self.fail("a call too many", f"at most {MOST_CALLS} in one key")
+        self.calls += 1
         self.expect("(")
         while self.peek() != ")":
             self.check_count(len(terms) + len(scalars) + len(options))
@@ -298,9 +303,8 @@ class _Reader:
             if character == "\\":
                 value += self.escape()
             elif unicodedata.category(character)[0] == "C":
-                spelled = "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "replace"))
                 what = f"a constant holds {character!r}, which does not print"
-                self.fail(what, "characters that print, or \\xHH", f"Write {spelled}.")
+                self.fail(what, "characters that print, or \\xHH", _spelled(character))
             else:
                 value += character.encode()
                 self.at += 1
@@ -359,6 +363,14 @@ class _Reader:
 
 def _continues_word(text: str, at: int) -> bool:
     return at < len(text) and is_name_character(text[at])
+
+
+def _spelled(character: str) -> str:
+    """How a character that does not print is written, if it has bytes of its own."""
+    if unicodedata.category(character) == "Cs":
+        return "It is half a character and has no bytes: write those that are meant."
+    escapes = (f"\\x{byte:02x}" for byte in character.encode())
+    return f"Write {''.join(escapes)}."
 
 
 def _short(token: str) -> str:

@@ -37,6 +37,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _TESTS = "= < <= > >= in, between, starts with"
+_NULLS = frozenset({"null", "none", "nil"})
 _KEYWORDS = frozenset({"and", "in", "between", "starts", "with", "asc", "desc"})
 
 
@@ -203,6 +204,8 @@ class _Reader:
             self.take("with")
             return Condition(field, "starts", (self.operand(),))
         remedy = f"Write {field} starts with 'x'." if operator == "like" else ""
+        if operator == "is":
+            remedy = f"Write {field} = ? and give null as its value."
         return self.fail(f"{self.shown()} is not a test", _TESTS, remedy)
 
     def operands(self) -> tuple[Operand, ...]:
@@ -220,6 +223,8 @@ class _Reader:
         kind, token = self.kind, self.token
         if kind not in ("parameter", "text", "number"):
             remedy = f"Write '{token}' between quotes." if kind == "word" else ""
+            if kind == "word" and token.lower() in _NULLS:
+                remedy = "Write ? and give null as its value."
             self.fail(f"{self.shown()} is not a value", "?, :name, 'text' or a number", remedy)
         self.advance()
         if kind == "text":

@@ -5,7 +5,7 @@ from rowkey.simulate.judging import run
 from rowkey.simulate.reads import ReadResult
 from rowkey.simulate.simulation import Region, Scaled, Simulation
 from rowkey.simulate.source import Source
-from rowkey.simulate.verdict import Verdict
+from rowkey.simulate.verdict import Verdict, hot_from
 
 __all__ = [
     "CutFound",
@@ -17,5 +17,6 @@ __all__ = [
     "Verdict",
     "cut_by_algorithm",
     "cut_design",
+    "hot_from",
     "run",
 ]

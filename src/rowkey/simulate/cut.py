@@ -11,6 +11,7 @@ from rowkey.errors import DeclarationError, Mistake, Refused, SampleError, did_y
 from rowkey.regions import SPLITS, Boundaries, CutRequest, Sizing, size_regions
 from rowkey.simulate.replay import sampled_keys
 from rowkey.simulate.source import Source, generated, recorded
+from rowkey.workload import format_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,8 @@ def source_of(
     Args:
         design: the design.
         sample: a file of recorded events; the design's own if None, or events made from the file.
-        format_words: how it is read; told by the design or by the file's name if None.
+        format_words: how it is read, whatever was declared; if None, as `[sample] format` says
+            unless the file's name tells another kind.
         second_half: whether only the second half is replayed.
         seed: where randomness begins.
 
@@ -68,8 +70,8 @@ def source_of(
                 "Give --sample FILE, or declare [sample] path.",
             )
         return generated(design, seed)
-    if format_words is None and sample is None:
-        format_words = design.sample_format
+    if format_words is None:
+        format_words = format_for(path, design.sample_format, design.sample_path)
     half = second_half or design.cut.needs_sample
     return recorded(design, path, format_words, second_half=half, seed=seed)
 
@@ -105,7 +107,7 @@ def cut_design(
     Args:
         design: the design.
         sample: a file of recorded events, where boundaries follow from one.
-        format_words: how it is read.
+        format_words: how it is read, as in `run`.
         seed: where the sample's sample begins.
 
     Raises:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.heat import CAUSES, Evidence, Finding
+from rowkey.heat import CAUSES, Evidence, Finding, Measured
 from rowkey.regions import Boundaries, Growth, grow
 from rowkey.simulate.cut import cut_by_source, source_of
 from rowkey.simulate.reads import Asked, ReadResult
@@ -15,7 +16,7 @@ from rowkey.simulate.simulation import Region, Simulation
 from rowkey.simulate.verdict import judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rowkey.design import Design
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 ASKED_ROWS = 20_000
 """Rows of which reads are asked."""
+IN_ORDER = 0.5
+"""Share of times not below all before them, under which rows are taken to be in another order; with
+three of ten events late it is still 0.7."""
 
 
 def run(
@@ -43,7 +47,9 @@ def run(
         design: the design.
         sample: a file of recorded events; the design's own `[sample]` if None, and events made from
             the file if it has none.
-        format_words: how the file is read; told by the design or by the file's name if None.
+        format_words: how the file is read, whatever the design says. If None, the design's
+            `[sample] format` holds for another file too, unless that file's name tells another
+            kind; where nothing is declared the name tells it.
         second_half: replay only the second half, so that designs are compared on equal events.
         seed: where randomness begins: the same seed gives the same result.
         progress: told how many events are done, and of how many.
@@ -79,6 +85,9 @@ def _concluded(
     keys = keys_of(design, rows)
     servers = replay.placements.tables[0].tolist()
     server_shares = replay.equal.shares(replay.placements)
+    verdict = judge(
+        skews, server_shares, design.cluster.servers, replay.operations, replay.equal.windows
+    )
     evidence = Evidence(
         design,
         source.facts,
@@ -86,6 +95,7 @@ def _concluded(
         replay.placements,
         replay.writes,
         skews,
+        Measured(verdict.skew, verdict.even, verdict.width_s, verdict.word == "even"),
         replay.equal.shares(),
         server_shares,
         rows,
@@ -93,14 +103,13 @@ def _concluded(
         _regions_of(boundaries, keys),
         replay.equal.windows_of(replay.reservoir.numbers()),
     )
-    per_window = replay.operations / replay.equal.windows
     key_bytes = sum(map(len, keys)) / max(len(keys), 1)
     first, heat = replay.matrix.dense()
     return Simulation(
         design=design,
         source=source,
         boundaries=boundaries,
-        remarks=remarks,
+        remarks=(*remarks, *_on_order(design, source)),
         regions=tuple(
             Region(start, stop, server, int(writes))
             for (start, stop), server, writes in zip(
@@ -122,7 +131,7 @@ def _concluded(
         growth=_growth(design, source, keys, boundaries, key_bytes),
         scaled=at_declared_rate(design, source, boundaries, rows, seed),
         facts=source.facts,
-        verdict=judge(skews, server_shares, design.cluster.servers, per_window),
+        verdict=verdict,
         late=max(window.late for window in replay.windows),
         seed=seed,
     )
@@ -136,9 +145,33 @@ def _regions_of(boundaries: Boundaries, keys: Sequence[bytes]) -> Any:
 
 def _causes(evidence: Evidence) -> list[Finding]:
     """The causes that the replay shows, the one that explains most first."""
-    found = [cause.recognise(evidence) for cause in CAUSES.values()]
-    present = [finding for finding in found if finding is not None]
-    return sorted(present, key=lambda finding: -finding.bound)
+    widths = (*(skew.width_s for skew in evidence.skews), None)
+    most = max(evidence.skew_at(width) or 1.0 for width in widths)
+    found: list[Finding] = []
+    for cause in CAUSES.values():
+        finding = cause.recognise(evidence)
+        if finding is not None and (cause.of_regions or _explains(finding, evidence.measured)):
+            found.append(replace(finding, bound=min(finding.bound, most)))
+    return sorted(found, key=lambda finding: -finding.bound)
+
+
+def _explains(finding: Finding, measured: Measured) -> bool:
+    """Whether there is something to explain: of what is even, no more than chance makes is not."""
+    return not measured.is_even or finding.bound > max(measured.even, 1.0)
+
+
+def _on_order(design: Design, source: Source) -> Iterator[str]:
+    """A remark where the rows of a sample are in no order of their times."""
+    time = design.writes.time
+    known = source.facts.get(time.name) if time is not None else None
+    if source.kind != "sample" or design.writes.sort or known is None or known.rising is None:
+        return
+    if known.rising < IN_ORDER:
+        yield (
+            f"the times of this recording do not rise with its rows: {1 - known.rising:.0%} of "
+            f"them lie before an earlier row's; if rows are not in the order of their arrival, "
+            f"declare [writes] sort = true"
+        )
 
 
 def _reads(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
-from rowkey.plan import Plan, Read, plan_read
+from rowkey.plan import KeyRange, Plan, Read, plan_read
 from rowkey.schema import Parameter, Range, satisfies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.keys import FieldType
     from rowkey.regions import Boundaries
+    from rowkey.schema import Bounds
 
 TRIALS = 100
 """Times each read is asked."""
@@ -144,48 +146,99 @@ class Asked:
         """The plan of one asking, the regions it touches, rows returned and rows read."""
         bounds = read.bounds(values)
         plan = plan_read(self.design.key, bounds, read.order)
-        regions = self._regions(plan)
         found = [(bisect_left(self.keys, one.start), self._stop(one.stop)) for one in plan.ranges]
         inside = sum(stop - start for start, stop in found)
+        fits = self._fits(read, plan, bounds)
+        matching = inside
         if plan.residual:
-            kinds = {name: read.fields[name].type for name in plan.residual}
-            tests = {name: _held(bounds[name], kinds[name]) for name in plan.residual}
-            matching = sum(
-                all(
-                    satisfies(_of_kind(kinds[name], row[name]), bound)
-                    for name, bound in tests.items()
-                )
-                for start, stop in found
-                for row in self.ordered[start:stop]
-            )
-        else:
-            matching = inside
-        return plan, regions, *self._limited(read, plan, inside, matching)
-
-    def _limited(self, read: Read, plan: Plan, inside: int, matching: int) -> tuple[float, float]:
-        """Rows returned and read where reading stops at the limit, if the order allows it."""
+            matching = sum(fits(at) for start, stop in found for at in range(start, stop))
         returned, scanned = matching * self.scale, inside * self.scale
-        served = plan.serves_order or plan.serves_backwards or not read.order
+        spans = [self._span(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
-            return returned, scanned
-        if not served or not matching:
-            return float(read.limit), scanned
-        return float(read.limit), min(scanned, read.limit * inside / matching + plan.fan_out - 1)
+            return plan, _count(spans), returned, scanned
+        limit = float(read.limit)
+        if plan.serves_order or plan.serves_backwards or not read.order:
+            scanned = min(scanned, limit * inside / matching + plan.fan_out - 1)
+            spans = self._spans_read(read.limit, plan, found, fits)
+        return plan, _count(spans), limit, scanned
 
-    def _regions(self, plan: Plan) -> int:
-        """How many regions the ranges touch."""
-        touched: set[int] = set()
-        last = len(self.boundaries) - 1
-        for one in plan.ranges:
-            first = self.boundaries.locate_one(one.start) if one.start else 0
-            end = self.boundaries.locate_one(one.stop) if one.stop else last
-            if one.stop and one.stop in self.boundaries.splits:
-                end -= 1
-            touched.update(range(first, end + 1))
-        return len(touched)
+    def _fits(self, read: Read, plan: Plan, bounds: Bounds) -> Callable[[int], bool]:
+        """Tells whether a sampled row, by its number, meets what is tested after reading."""
+        kinds = {name: read.fields[name].type for name in plan.residual}
+        tests = {name: _held(bounds[name], kinds[name]) for name in plan.residual}
+
+        def fits(at: int) -> bool:
+            row = self.ordered[at]
+            return all(
+                satisfies(_of_kind(kinds[name], row[name]), bound) for name, bound in tests.items()
+            )
+
+        return fits
+
+    def _span(self, start: bytes, stop: bytes) -> range:
+        """The regions between two keys."""
+        first = self.boundaries.locate_one(start) if start else 0
+        end = self.boundaries.locate_one(stop) if stop else len(self.boundaries) - 1
+        if stop and stop in self.boundaries.splits:
+            end -= 1
+        return range(first, end + 1)
+
+    def _spans_read(
+        self,
+        limit: int,
+        plan: Plan,
+        found: Sequence[tuple[int, int]],
+        fits: Callable[[int], bool],
+    ) -> list[range]:
+        """The regions of each range that are read until a limit is reached.
+
+        Ranges are merged by what follows their prefixes: of each the first row is looked at, and
+        then the next one each time a row of it was taken.
+        """
+        is_backwards = plan.serves_backwards and not plan.serves_order
+        reached: list[int | None] = [None] * len(found)
+
+        def rows(number: int) -> Iterator[tuple[bytes, int, int]]:
+            skipped, (start, stop) = len(plan.ranges[number].prefix), found[number]
+            for at in range(stop - 1, start - 1, -1) if is_backwards else range(start, stop):
+                reached[number] = at
+                yield self.keys[at][skipped:], number, at
+
+        left = max(round(limit / self.scale), 1)
+        merged = merge(*map(rows, range(len(found))), reverse=is_backwards)
+        for _, _, at in merged:
+            left -= fits(at)
+            if not left:
+                break
+        return [
+            self._up_to(one, held, at, is_backwards=is_backwards)
+            for one, held, at in zip(plan.ranges, found, reached, strict=True)
+        ]
+
+    def _up_to(
+        self, one: KeyRange, held: tuple[int, int], at: int | None, *, is_backwards: bool
+    ) -> range:
+        """The regions of a range up to a row of it; all of them if it holds none.
+
+        Where the boundaries are from a sample, the rows they are from stand in the regions that
+        those replayed leave empty: there a range begins where its first row does.
+        """
+        whole = self._span(one.start, one.stop)
+        if at is None:
+            return whole
+        if self.design.cut.needs_sample:
+            start, stop = held
+            whole = self._span(self.keys[start], self.keys[stop - 1] + b"\0")
+        region = self.boundaries.locate_one(self.keys[at])
+        return range(region, whole.stop) if is_backwards else range(whole.start, region + 1)
 
     def _stop(self, stop: bytes) -> int:
         return bisect_left(self.keys, stop) if stop else len(self.keys)
+
+
+def _count(spans: Iterable[range]) -> int:
+    """How many regions some spans touch together."""
+    return len({region for span in spans for region in span})
 
 
 def _of_kind(kind: FieldType, value: Any) -> Any:

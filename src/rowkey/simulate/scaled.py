@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.heat import Skew
 from rowkey.simulate.replay import Replay
 from rowkey.simulate.simulation import Scaled
 from rowkey.workload import Events
@@ -49,7 +50,17 @@ def at_declared_rate(
     replay = Replay(design, boundaries, count, seed)
     for events in _fitted(design, source, rows, count, seed):
         replay.add(events)
-    return Scaled(rate, count, tuple(window.skew() for window in replay.windows))
+    span_s = count / rate
+    skews = (_within(window.skew(), span_s) for window in replay.windows)
+    return Scaled(rate, count, tuple(skews))
+
+
+def _within(skew: Skew, span_s: float) -> Skew:
+    """A skew, or none where no window is as wide as the time that was made."""
+    if skew.width_s <= span_s or skew.servers is None:
+        return skew
+    reason = f"the events made last {span_s:.3g} s, which is no window of {skew.width_s} s"
+    return Skew(skew.width_s, reason=reason)
 
 
 def _fitted(design: Design, source: Source, rows: Any, count: int, seed: int) -> Iterator[Events]:

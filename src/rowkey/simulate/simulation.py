@@ -59,7 +59,7 @@ class Simulation:
         design: the design.
         source: the events it was judged by.
         boundaries: where its regions begin.
-        remarks: what should be known of the boundaries, as sentences.
+        remarks: what should be known of the boundaries and of the sample, as sentences.
         regions: every region with its writes, in the order of keys.
         operations: events replayed.
         skews: the skew at 1, 10, 60 and 600 s.

@@ -84,8 +84,10 @@ def generated(design: Design, seed: int) -> Source:
         if declared is not design.writes.time:
             distinct = workload.distinct(declared)
             draw = design.writes.draws.get(name)
-            share = draw.heaviest_share(distinct) if draw is not None else 1 / distinct
-            heaviest = ((declared.type.domain.nth(0), share),) if draw is not None else ()
+            heaviest: tuple[tuple[object, float], ...] = ()
+            if draw is not None:
+                share = draw.heaviest_share(distinct, workload.count)
+                heaviest = ((declared.type.domain.nth(0), share),)
             facts[name] = Facts(distinct=distinct, heaviest=heaviest)
     return Source(
         "generated", "", workload.count, 0, facts, workload.events, assumed=workload.assumed

@@ -8,7 +8,7 @@ from rowkey.workload.generate import Workload
 from rowkey.workload.profile import Profile
 from rowkey.workload.records import LeftOut
 from rowkey.workload.reservoir import Reservoir
-from rowkey.workload.sample import Events, Sample, clock_ms, open_sample
+from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
 from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
 
 __all__ = [
@@ -28,5 +28,6 @@ __all__ = [
     "Writes",
     "bind_writes",
     "clock_ms",
+    "format_for",
     "open_sample",
 ]

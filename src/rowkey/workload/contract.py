@@ -135,9 +135,29 @@ class Draw(ABC):
             `count` numbers of 0 .. distinct-1.
         """
 
-    def heaviest_share(self, distinct: int) -> float:
-        """Share of the most frequent value."""
+    def heaviest_share(self, distinct: int, events: int | None = None) -> float:
+        """Share of the most frequent value, as far as chance does not decide.
+
+        Args:
+            distinct: how many values there are.
+            events: how many events there are, from 1; without end if None.
+        """
         return 1 / distinct
+
+
+def chance_for(purpose: str, seed: int) -> np.random.Generator:
+    """Random numbers for one purpose, independent of those for any other.
+
+    What draws values and what chooses which events are kept must not go by the same numbers: the
+    sample would then hold more of some values than there are.
+
+    Args:
+        purpose: tells one use from another.
+        seed: where randomness begins: a whole number from 0.
+    """
+    import numpy as np
+
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(purpose.encode())))
 
 
 SPREAD = 0x9E3779B97F4A7C15

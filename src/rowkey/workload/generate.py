@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
-from rowkey.workload.contract import scattered
+from rowkey.workload.contract import chance_for, scattered
 from rowkey.workload.draws import KINDS as DRAWS
 from rowkey.workload.sample import Events
 from rowkey.workload.writes import DEFAULT_RATE, MOST_EVENTS, Writes
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from rowkey.workload.contract import Draw
 
 BLOCK = 1 << 17
-"""Events made at a time: few enough for the cache, enough that Python's share is small."""
+"""Events made at a time: few enough for the cache, enough that Python's share is small.
+With another number a seed would give other events."""
 START_MS = 1_704_067_200_000
 """2024-01-01T00:00:00Z: generated events begin on a full day."""
 MOST_SORTED = 1 << 22
@@ -118,9 +119,7 @@ class Workload:
 
     def _unsorted(self) -> Iterator[Events]:
         """The events as the clock brings them."""
-        import numpy as np
-
-        chance = np.random.default_rng(self.seed)
+        chance = chance_for("times", self.seed)
         columns = [_Column(self, f) for f in self.fields.values() if f is not self.writes.time]
         clock = _Clock(self.writes, self.rate)
         for first in range(0, self.count, BLOCK):
@@ -140,7 +139,7 @@ class Workload:
         arrived = clock.instants(first, count)
         arrays, names = [], []
         for column in columns:
-            arrays.append(column.values(chance, first, count))
+            arrays.append(column.values(first, count))
             names.append(column.field.name)
         if self.writes.time is not None:
             arrays.append(self._times(chance, arrived))
@@ -155,8 +154,7 @@ class Workload:
         assert time is not None
         happened = arrived
         if self.writes.arrival == "random":
-            lasting = max(int(self.count / self.rate * 1_000), 1)
-            happened = START_MS + chance.integers(0, lasting, len(arrived))
+            happened = START_MS + chance.integers(0, self.writes.lasting_ms, len(arrived))
         elif self.writes.late_share:
             delays = chance.integers(0, self.writes.late_ms + 1, len(arrived))
             is_late = chance.random(len(arrived)) < self.writes.late_share
@@ -178,6 +176,7 @@ class _Column:
 
     def __init__(self, workload: Workload, declared: Field) -> None:
         self.field = declared
+        self.chance = chance_for(f"values of {declared.name}", workload.seed)
         self.distinct = workload.distinct(declared)
         self.draw = self._chosen(workload)
         self.is_periodic = workload.writes.entity == declared.name
@@ -209,12 +208,12 @@ class _Column:
             return pa.array(values, pa.int64()).cast(kind)
         return pa.array(values, kind)
 
-    def values(self, chance: np.random.Generator, first: int, count: int) -> pa.Array:
+    def values(self, first: int, count: int) -> pa.Array:
         """The values of the next events."""
         import numpy as np
         import pyarrow as pa
 
-        drawn = self.draw.draw(chance, first, count, self.distinct)
+        drawn = self.draw.draw(self.chance, first, count, self.distinct)
         if self.is_periodic:
             drawn = scattered(drawn, self.distinct)
         if self.listed is not None:

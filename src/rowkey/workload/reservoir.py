@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.workload.contract import chance_for
+
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
@@ -26,11 +28,9 @@ class Reservoir:
     """
 
     def __init__(self, room: int = ROOM, seed: int = 0) -> None:
-        import numpy as np
-
         self.room = room
         self.seen = 0
-        self._chance = np.random.default_rng(seed)
+        self._chance = chance_for("sample", seed)
         self._limit = 1.0
         self._batches: list[Any] = []
         self._tags: list[np.ndarray[Any, Any]] = []

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, SampleError, did_you_mean
-from rowkey.workload.digits import from_calendar, is_of_calendar
 from rowkey.workload.files import kind_suffix
 from rowkey.workload.formats import KINDS
 from rowkey.workload.records import LeftOut
-from rowkey.workload.typed import as_declared
+from rowkey.workload.values.digits import from_calendar, is_of_calendar
+from rowkey.workload.values.eras import Era
+from rowkey.workload.values.rejected import LACKS, why_rejected
+from rowkey.workload.values.typed import as_declared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import numpy as np
     import pyarrow as pa
@@ -59,6 +61,7 @@ class Sample:
     left_out: LeftOut = field(default_factory=LeftOut)
     assumed: list[str] = field(default_factory=list)
     _of_calendar: dict[str, bool] = field(default_factory=dict)
+    _remedy: str = LACKS
 
     def events(self) -> Iterator[Events]:
         """The events in the order of the file, a bounded number at a time.
@@ -68,20 +71,28 @@ class Sample:
         """
         sources = {name: f.words.source or name for name, f in self.fields.items()}
         columns = list(dict.fromkeys(sources.values()))
-        self.left_out = LeftOut()
+        self.left_out, self._remedy = LeftOut(), LACKS
         first, kept = 0, 0
+        eras = [Era(f) for f in self.fields.values() if f.type.tick is not None]
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
         for raw in self.format.batches(self.path, columns, self.left_out):
             empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
             arrays = [self._column(f, raw.column(sources[name])) for name, f in self.fields.items()]
-            batch = self._whole(arrays, first)
+            batch = self._whole(arrays, first, [raw.column(sources[name]) for name in self.fields])
             first += raw.num_rows
             kept += batch.num_rows
+            for era in eras:
+                era.add(era.field.physical(batch.column(era.field.name).drop_null()))
             if batch.num_rows:
                 yield Events(batch, self._clock(batch))
         if empty:
             self.format.check_named(self.path, [name for name in columns if name in empty])
         self._check(kept)
+        self._assume(era.said for era in eras)
+
+    def _assume(self, sentences: Iterable[str]) -> None:
+        """Note what was guessed, once however often the file is read."""
+        self.assumed += [said for said in sentences if said and said not in self.assumed]
 
     def _column(self, declared: Field, array: pa.Array) -> pa.Array:
         """A column as its field has it; what its digits mean, the first that come decide."""
@@ -91,33 +102,39 @@ class Sample:
             if told is not None:
                 self._of_calendar[name] = told
             if told:
-                self.assumed.append(
-                    f"{name} is written in digits of the calendar, yyyyMMdd[HHmmss]"
-                )
+                self._assume([f"{name} is written in digits of the calendar, yyyyMMdd[HHmmss]"])
         if self._of_calendar.get(name):
             return from_calendar(declared, array)
         return as_declared(declared, array)
 
-    def _whole(self, arrays: list[Any], first: int) -> pa.RecordBatch:
+    def _whole(self, arrays: list[Any], first: int, raw: list[Any]) -> pa.RecordBatch:
         """The rows that have a value for every field that must have one."""
         import numpy as np
         import pyarrow as pa
 
         batch = pa.RecordBatch.from_arrays(arrays, names=list(self.fields))
         whole = np.ones(batch.num_rows, np.bool_)
-        lacks: list[tuple[int, str]] = []
-        for name, declared in self.fields.items():
-            column = batch.column(name)
+        lacks: list[tuple[int, int]] = []
+        for number, declared in enumerate(self.fields.values()):
+            column = batch.column(number)
             if declared.nullable or not column.null_count:
                 continue
             valid = column.is_valid().to_numpy(zero_copy_only=False)
             whole &= valid
-            lacks.append((int(np.argmin(valid)), f"has no {declared.type.name} for {name}"))
+            lacks.append((int(np.argmin(valid)), number))
         if not lacks:
             return batch
-        row, what = min(lacks)
-        self.left_out.note(int((~whole).sum()), f"row {first + row + 1} {what}")
+        row, number = min(lacks)
+        self._note(int((~whole).sum()), first + row + 1, number, raw[number].slice(row, 1))
         return batch.filter(pa.array(whole))
+
+    def _note(self, count: int, row: int, number: int, found: pa.Array) -> None:
+        """Note rows that are no events, the first of them with the value that it holds."""
+        declared = list(self.fields.values())[number]
+        why = why_rejected(declared, found, is_calendar=self._of_calendar.get(declared.name, False))
+        if not self.left_out.first:
+            self._remedy = why.remedy
+        self.left_out.note(count, f"row {row}{why.what}")
 
     def _clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
         return None if self.time is None else clock_ms(self.time, batch.column(self.time.name))
@@ -130,8 +147,8 @@ class Sample:
             raise SampleError(
                 str(self.path),
                 f"{self.left_out.count:,} of {seen:,} rows are no events; {self.left_out.first}",
-                "a value for every field of the key",
-                'Name the columns with from = "…", or declare the field nullable.',
+                "a value for every field of the key" if self._remedy == LACKS else "",
+                self._remedy,
             )
 
 
@@ -184,6 +201,31 @@ def open_sample(
         mistake = refusal.mistake
         where = ".".join(filter(None, ("sample.format", mistake.path)))
         raise SampleError(where, mistake.what, mistake.allowed, mistake.remedy) from None
+
+
+def format_for(
+    path: Path, declared: Mapping[str, Any] | None, of: Path | None
+) -> Mapping[str, Any] | None:
+    """How a file is read that stands for a declared sample: as that one, unless its name differs.
+
+    The declared format holds where its kind claims no ending, as `tokens` does, where the file's
+    name ends as the declared one's, tells that kind, or tells none.
+
+    Args:
+        path: the file.
+        declared: the declared format, or None.
+        of: the declared sample.
+
+    Returns:
+        The declared format; None if the file's own name is to tell.
+    """
+    if declared is None:
+        return None
+    kind = KINDS[str(declared.get("kind")).replace("-", "_")]
+    suffix = kind_suffix(path)
+    claimed = {end for other in KINDS.values() if other is not kind for end in other.suffixes}
+    fits = not kind.suffixes or suffix in kind.suffixes or suffix not in claimed
+    return declared if fits or (of is not None and suffix == kind_suffix(of)) else None
 
 
 def guess_format(path: Path) -> str:

@@ -57,10 +57,11 @@ class Writes:
     Args:
         arrival: one of `ARRIVALS`.
         entity: the field of arrival per(field).
-        rate: events a second, or None if it was not declared.
+        rate: events a second, or None if it was not declared; never beside a period.
         time: the field that holds an event's time, or None.
         sort: whether a sample is sorted by time before it is replayed.
-        period_ms: time between two events of an entity, for arrival per(field).
+        period_ms: time between two events of an entity, for arrival per(field); without it the
+            entities take turns at the rate.
         lasting_ms: how long a generated workload lasts.
         late_share: share of events that arrive late.
         late_ms: the longest delay.
@@ -95,6 +96,8 @@ def bind_writes(words: WriteWords, fields: Mapping[str, Field], mistakes: Mistak
     period = note.read("writes.period", words.period, _milliseconds)
     if period is not None and arrival != "per":
         mistakes.add("writes.period", f"arrival {arrival} has no period", 'arrival = "per(field)"')
+    if entity is not None:
+        _check_per(entity, words, fields, mistakes)
     return Writes(
         arrival=arrival,
         entity=entity,
@@ -175,6 +178,26 @@ def _per(
         )
         return "clock", None
     return "per", entity.name
+
+
+def _check_per(
+    entity: str, words: WriteWords, fields: Mapping[str, Field], mistakes: Mistakes
+) -> None:
+    """Note what is declared beside per(field) though it follows from it."""
+    if words.period is not None and words.rate is not None:
+        mistakes.add(
+            "writes.rate",
+            f"one event of each {entity} in {words.period} is a rate already",
+            "a period or a rate",
+            "Leave one of them out.",
+        )
+    if fields[entity].words.draw is not None:
+        mistakes.add(
+            f"fields.{entity}.draw",
+            f"arrival per({entity}) brings each value once a period, none more often",
+            "no draw",
+            'Leave it out, or write arrival = "clock" for values that come as the draw says.',
+        )
 
 
 def _time(words: WriteWords, fields: Mapping[str, Field], mistakes: Mistakes) -> Field | None:

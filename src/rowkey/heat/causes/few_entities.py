@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import deciding_fields, wider_bucket
+from rowkey.heat.leading import deciding_fields, leading_part
+from rowkey.heat.proposals import front_salt, wider_bucket
 from rowkey.heat.reachable import reachable_regions
+from rowkey.heat.skew import even_share
+from rowkey.regions import integer_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.regions import Boundaries
@@ -31,45 +34,90 @@ class FewEntities(Cause):
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
         names = deciding_fields(design, facts, boundaries)
-        known = [facts[name].distinct for name in names if name in facts]
-        counts = [count for count in known if count is not None]
-        if not names or len(counts) < len(names):
+        values = _together(facts, names)
+        regions = reachable_regions(design.key, boundaries)
+        if not names or values is None or not _are_few(values, regions):
             return None
-        values = 1
-        for count in counts:
-            values *= count
-        return _finding(design, boundaries, names, values, None)
+        servers = design.cluster.servers
+        # One region a value is as uneven as their number makes it; a hash throws them at random.
+        part = leading_part(design, facts)
+        is_kept = part is not None and (part.order.ascends or part.order.descends)
+        bound = integer_bound(values, servers) if is_kept else float(even_share(values, servers))
+        upto = "up to " if len(names) > 1 else ""
+        message = _message(names, f"{upto}{values:,}", regions, _left_empty(values, regions))
+        figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
+        return Finding(cls.name, message, bound, figures, _remedy(design, facts, names))
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
-        names = evidence.entity_fields
-        if not names or len(names) < len(evidence.lead_fields) or not evidence.hurts:
+        names, values = evidence.entity_fields, evidence.entities
+        if not names or len(names) < len(evidence.lead_fields):
+            return None
+        if evidence.front is not None or (evidence.measured.is_even and not evidence.hurts):
+            return None
+        regions = reachable_regions(evidence.design.key, evidence.boundaries)
+        if not _are_few(values, regions):
             return None
         used = len(evidence.boundaries) - evidence.empty
-        return _finding(evidence.design, evidence.boundaries, names, evidence.entities, used)
+        written = "all of them" if used == len(evidence.boundaries) else f"{used:,} of them"
+        then = f"{written} were written, and so few lie unevenly."
+        message = _message(names, f"{values:,}", regions, then)
+        figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
+        bound = min(_skew_of_values(evidence), evidence.measured.skew)
+        remedy = _remedy(evidence.design, evidence.facts, names)
+        return Finding(cls.name, message, max(bound, 1.0), figures, remedy)
 
 
-def _finding(
-    design: Design, boundaries: Boundaries, names: Sequence[str], values: int, used: int | None
-) -> Finding | None:
-    """The finding, if so few values cannot fill the regions that keys can lie in."""
-    regions = reachable_regions(design.key, boundaries)
-    if regions < 2 or values >= ENOUGH * regions:
-        return None
-    fields, has = " and ".join(names), "has" if len(names) == 1 else "have together"
+def _together(facts: Mapping[str, Facts], names: Iterable[str]) -> int | None:
+    """How many values some fields can have together; None where that is not known."""
+    total = 1
+    for name in names:
+        count = facts[name].distinct if name in facts else None
+        if count is None:
+            return None
+        total *= count
+    return total
+
+
+def _are_few(values: int, regions: int) -> bool:
+    """Whether so few values cannot fill the regions that keys can lie in."""
+    return regions > 1 and values < ENOUGH * regions
+
+
+def _message(names: Sequence[str], values: str, regions: int, then: str) -> str:
+    has = "has" if len(names) == 1 else "have together"
+    plural = "value" if values == "1" else "values"
+    return f"{' and '.join(names)} {has} {values} {plural} for {regions:,} regions: {then}"
+
+
+def _left_empty(values: int, regions: int) -> str:
     empty = regions * (1 - 1 / regions) ** values
-    # Declared numbers of values multiply; a sample shows how many of the pairs there are.
-    upto = "up to " if used is None and len(names) > 1 else ""
-    written = "" if used is None else f" {used:,} of them were written;"
-    message = (
-        f"{fields} {has} {upto}{values:,} values for {regions:,} regions:{written} a hash of so "
-        f"few leaves {empty:.1f} regions empty on average."
+    return f"a hash of so few leaves {empty:.1f} regions empty on average."
+
+
+def _skew_of_values(evidence: Evidence) -> float:
+    """The skew over servers if every value were as busy, each in the region of most of its rows."""
+    import numpy as np
+
+    codes, regions = evidence.entity_codes, len(evidence.boundaries)
+    pairs, counts = np.unique(codes * regions + evidence.regions, return_counts=True)
+    order = np.lexsort((counts, pairs // regions))
+    lasts = order[np.flatnonzero(np.diff(pairs[order] // regions, append=-1))]
+    held = np.bincount(pairs[lasts] % regions, minlength=regions)
+    loads = evidence.placements.by_server(held)
+    return float(loads.max() * evidence.servers / evidence.entities)
+
+
+def _remedy(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) -> str:
+    """More fields where the key has them, else chance; fewer regions are no cooler."""
+    values = _together(facts, design.key.fields)
+    enough = ENOUGH * 2 * design.cluster.servers
+    if set(names) < set(design.key.fields) and (values is None or values >= enough):
+        return (
+            f"Spread by more fields, as {wider_bucket(design)} in front does; a read of one value "
+            f"then asks every bucket."
+        )
+    return (
+        f"Put {front_salt(design)} in front, which spreads the rows of each value; a read then "
+        f"asks every salt, and a row written twice may stand twice."
     )
-    servers = design.cluster.servers
-    bound = max(servers / min(values, servers), 1.0)
-    figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
-    fewer = f"ake at most {max(values // ENOUGH, 1):,} regions"
-    remedy = f"T{fewer}."
-    if set(names) != set(design.key.fields):
-        remedy = f"Spread by more fields, as {wider_bucket(design)} does, or t{fewer}."
-    return Finding(FewEntities.name, message, bound, figures, remedy)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
-from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import DeclarationError
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import TOGETHER, Evidence, Finding, together
-from rowkey.heat.leading import deciding_fields, wider_bucket
-from rowkey.schema import Call, Constant, FieldRef, print_key
+from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
+from rowkey.heat.leading import deciding_fields
+from rowkey.heat.proposals import proposed_spread, wider_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.regions import Boundaries
-    from rowkey.schema import Facts, Term
+    from rowkey.schema import Facts
 
 STANDS_OUT = 2
 """Times what a value would take if all were as busy, below which it is only one of few."""
@@ -32,14 +31,23 @@ WARM = 1.25
 """Times what an even design shows from which a width is looked at for bursts."""
 MOST_LISTED = 8
 """Heavy values that a proposal lists: it is for the few, not for half of all."""
-SPREAD = "bucket"
-"""The transform that spreads the values listed as heavy."""
+LEAST = 0.2
+"""Share of a server's fair share from which a value counts among those that met."""
+NOTABLE = 1.1
+"""Load over a server's fair share from which values are named, whatever the regions: less is lost
+in what an even design shows."""
+HALF = 0.5
+"""Share of the measured skew that values which met must make up together to be its cause."""
+SHOWN = 3
+"""Values that a message names one by one."""
 UNLIKELY = 1.5
 """Times what the busiest value would take of a window by chance before a burst is seen."""
 
 
 class HotEntity(Cause):
     """One value takes many of the events, of all or of those of a time, and they lie in one region.
+
+    Or several busy values have met on one server, as hashes have it: none is too busy by itself.
 
     A hash of it moves the heat but does not spread it: every row of the value keeps one prefix. It
     is spread by a bucket over more fields, or by `bucket(…, n, m)` for the values listed as heavy.
@@ -64,12 +72,13 @@ class HotEntity(Cause):
             return None
         shown = f"{names[0]} {design.fields[names[0]].type.show(known.heaviest[0][0])}"
         message = f"{shown} takes {share:.1%} of the events, and all its rows lie in one region"
-        bound = design.cluster.servers * share
+        servers = design.cluster.servers
+        bound = servers * share
         heavy = [one for one in known.heaviest if _is_heavy(one[1], design.cluster.servers)]
-        proposal = _proposal(design, names, heavy[:MOST_LISTED])
+        proposal = proposed_spread(design, names, heavy[:MOST_LISTED])
         figures = {"fields": list(names), "value": shown, "share": share, "proposal": proposal}
         remedy = _remedy(design, proposal)
-        return Finding(cls.name, f"{message}: {_so(bound, design)}", bound, figures, remedy)
+        return Finding(cls.name, f"{message}: {_so(bound, servers)}", bound, figures, remedy)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
@@ -96,29 +105,78 @@ class _Hot:
 
 
 def _over_all(evidence: Evidence) -> Finding | None:
-    """The entity that takes most of all events, if that is much and lies together."""
+    """The busy entities that load one server most, if they load it too much and lie together."""
     hot = list(_hot(evidence))
-    if not hot or not _matters(hot[0].share, evidence.servers, len(evidence.boundaries)):
+    met = _met(evidence, hot)
+    if not met or not _are_to_blame(evidence, met):
         return None
-    top = hot[0]
-    shown, bound = evidence.entity(top.code), evidence.servers * top.share * top.inside
-    message = (
-        f"{shown} takes {top.share:.1%} of the events, {top.inside:.0%} of them in region "
-        f"{top.region}: {_so(bound, evidence.design)}"
-    )
+    top, servers = met[0], evidence.servers
+    load = servers * sum(one.share * one.inside for one in met)
+    so = _so(load, servers, evidence.measured.skew)
+    heavy = [one for one in hot if one in met or _is_heavy(one.share, servers)]
     column = evidence.rows.column(evidence.entity_fields[0])
-    firsts = [(evidence.entity_codes == one.code).argmax() for one in hot]
-    heavy = [(column[int(row)].as_py(), one.share) for row, one in zip(firsts, hot, strict=True)]
-    proposal = _proposal(evidence.design, evidence.entity_fields, heavy)
+    firsts = [(evidence.entity_codes == one.code).argmax() for one in heavy]
+    values = [(column[int(row)].as_py(), o.share) for row, o in zip(firsts, heavy, strict=True)]
+    proposal = proposed_spread(evidence.design, evidence.entity_fields, values)
     figures = {
         "fields": list(evidence.entity_fields),
-        "value": shown,
+        "value": evidence.entity(top.code),
         "share": top.share,
         "region": top.region,
+        "met": [{"value": evidence.entity(one.code), "share": one.share} for one in met[1:]],
         "windows": None,
         "proposal": proposal,
     }
-    return Finding(HotEntity.name, message, bound, figures, _remedy(evidence.design, proposal))
+    remedy = _remedy(evidence.design, proposal)
+    bound = min(load, evidence.measured.skew)
+    return Finding(HotEntity.name, f"{_told(evidence, met)}: {so}", bound, figures, remedy)
+
+
+def _told(evidence: Evidence, met: Sequence[_Hot]) -> str:
+    """What the entities that met take, as a sentence without its end."""
+    top = met[0]
+    shown = evidence.entity(top.code)
+    if len(met) == 1:
+        return (
+            f"{shown} takes {top.share:.1%} of the events, {top.inside:.0%} of them in region "
+            f"{top.region}"
+        )
+    named = [f"{evidence.entity(one.code)} {one.share:.1%}" for one in met[1 : SHOWN + 1]]
+    if more := len(met) - 1 - len(named):
+        named.append(f"{more} more")
+    regions = {one.region for one in met}
+    where = (
+        f"region {top.region}"
+        if len(regions) == 1
+        else f"regions of server {_server(evidence, top)}"
+    )
+    listed = ", ".join(named[:-1]) + (" and " if len(named) > 1 else "") + named[-1]
+    return (
+        f"{shown} takes {top.share:.1%} of the events and has met with {listed} in {where}, "
+        f"{sum(one.share for one in met):.1%} together"
+    )
+
+
+def _server(evidence: Evidence, one: _Hot) -> int:
+    """The server of the region that an entity lies in."""
+    return int(evidence.placements.tables[0][one.region])
+
+
+def _met(evidence: Evidence, hot: Sequence[_Hot]) -> list[_Hot]:
+    """Those of the busy entities that load one server most, heaviest first."""
+    by_server: dict[int, list[_Hot]] = {}
+    for one in hot:
+        by_server.setdefault(_server(evidence, one), []).append(one)
+    return max(by_server.values(), key=lambda some: sum(one.share for one in some), default=[])
+
+
+def _are_to_blame(evidence: Evidence, met: Sequence[_Hot]) -> bool:
+    """Whether one of them is too much by itself, or all of them explain what was measured."""
+    servers, measured = evidence.servers, evidence.measured
+    if _matters(met[0].share, servers, len(evidence.boundaries)):
+        return True
+    load = servers * sum(one.share * one.inside for one in met)
+    return not measured.is_even and load >= max(NOTABLE, HALF * measured.skew)
 
 
 def _hot(evidence: Evidence) -> Iterator[_Hot]:
@@ -129,7 +187,7 @@ def _hot(evidence: Evidence) -> Iterator[_Hot]:
     counts = np.bincount(codes)
     for code in np.argsort(-counts, kind="stable")[:MOST_LISTED].tolist():
         share = float(counts[code] / len(codes))
-        if not _is_heavy(share, evidence.servers) or share * evidence.entities < STANDS_OUT:
+        if share < LEAST / evidence.servers or share * evidence.entities < STANDS_OUT:
             return
         is_it = codes == code
         found = np.bincount(evidence.regions[is_it], minlength=regions)
@@ -137,57 +195,6 @@ def _hot(evidence: Evidence) -> Iterator[_Hot]:
         inside = float(found[region] / counts[code])
         if inside >= TOGETHER and not _is_one_row(evidence, is_it):
             yield _Hot(code, share, region, inside)
-
-
-def _proposal(
-    design: Design, names: Sequence[str], heavy: Sequence[tuple[Any, float]]
-) -> dict[str, Any] | None:
-    """The same design with the heavy values over several buckets; None if no such design binds.
-
-    It is proposed, never applied: the list of heavy values is part of the bytes of a table.
-
-    Returns:
-        The words that change: `key`, `splits`, and the values of `heavy` by field.
-    """
-    name = names[0]
-    values = [value for value, _ in heavy if isinstance(value, str | int | float)]
-    others = tuple(FieldRef(other) for other in design.key.fields if other != name)
-    if len(names) > 1 or not values or len(values) < len(heavy) or not others:
-        return None
-    listed = [*dict.fromkeys([*design.fields[name].heavy, *values])]
-    servers, share = design.cluster.servers, max(share for _, share in heavy)
-    terms = design.key.terms
-    place, is_bucket = _bucket_of(terms, name)
-    old = terms[place]
-    buckets, options = 2 * servers, {}
-    declared: list[int] = []
-    first: Term = FieldRef(name)
-    if is_bucket and isinstance(old, Call) and isinstance(old.scalars[0], int):
-        first, buckets, options = old.terms[0], old.scalars[0], old.options
-        declared = [scalar for scalar in old.scalars[1:] if isinstance(scalar, int)]
-    # Half a server's fair share a bucket, so that the others' load finds room beside it.
-    spread = min(max([1 << max(ceil(log2(2 * servers * share)), 1), *declared]), buckets)
-    new = Call(SPREAD, (first, *others), (buckets, spread), options)
-    key = (*terms[:place], new, *terms[place + is_bucket :])
-    words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    words |= {"key": print_key(key), "splits": "per_bucket"}
-    words["fields"][name] |= {"heavy": listed}
-    try:
-        type(design)(**words)
-    except DeclarationError:
-        return None
-    return {"key": words["key"], "splits": words["splits"], "heavy": {name: listed}}
-
-
-def _bucket_of(terms: Sequence[Term], name: str) -> tuple[int, bool]:
-    """Where the bucket of a field stands, or where one would: behind leading constants."""
-    place = next(n for n, term in enumerate(terms) if not isinstance(term, Constant))
-    term = terms[place]
-    if not isinstance(term, Call) or term.kind != SPREAD or not term.terms:
-        return place, False
-    first = term.terms[0]
-    is_whole = isinstance(first, FieldRef) and first.name == name
-    return place, is_whole and (len(term.terms) == 1 or len(term.scalars) > 1)
 
 
 def _remedy(design: Design, proposal: Mapping[str, Any] | None) -> str:
@@ -250,21 +257,24 @@ def _busiest(codes: np.ndarray[Any, Any], windows: np.ndarray[Any, Any]) -> _Bur
 def _in_windows(evidence: Evidence) -> Finding | None:
     """The entities that take much of single windows, though none takes much of all.
 
-    Windows of equal numbers of events are looked at first, then those windows of time that are hot
-    and of which the sample holds enough.
+    The windows of the verdict are looked at first, then those of equal numbers of events, then
+    other windows of time that are hot; windows of time only where the sample holds enough of each.
     """
     import numpy as np
 
     if evidence.entities < ENOUGH * len(evidence.boundaries):
         return None
-    if evidence.hurts and (found := _burst(evidence, evidence.windows, None)):
-        return found
-    for skew in evidence.skews:
-        is_hot = (skew.servers or 0) > WARM * (skew.even_servers or 1)
-        windows = evidence.time_windows(skew.width_s) if is_hot else None
-        if windows is None or len(windows) < SAMPLED * len(np.unique(windows)):
-            continue
-        if found := _burst(evidence, windows, skew.width_s):
+    hot = [s.width_s for s in evidence.skews if (s.servers or 0) > WARM * (s.even_servers or 1)]
+    judged = evidence.measured.width_s
+    widths = [*(width for width in hot if width == judged), None]
+    for width in (*widths, *(width for width in hot if width != judged)):
+        if width is None:
+            found = _burst(evidence, evidence.windows, None) if evidence.hurts else None
+        else:
+            windows = evidence.time_windows(width)
+            is_thin = windows is None or len(windows) < SAMPLED * len(np.unique(windows))
+            found = None if windows is None or is_thin else _burst(evidence, windows, width)
+        if found is not None:
             return found
     return None
 
@@ -298,18 +308,21 @@ def _burst_finding(
     worst = int(np.argmax(np.where(is_full, shares, 0)))
     code, window = int(bursts.codes[worst]), int(numbers[worst])
     overall = float((evidence.entity_codes == code).mean())
-    shown, bound = evidence.entity(code), evidence.servers * bursts.mean
+    shown, load = evidence.entity(code), evidence.servers * bursts.mean
     where = f"window {window + 1} of {len(numbers)}" if width_s is None else f"{width_s} s"
+    which = "such windows" if width_s is None else f"windows of {width_s} s"
+    so = _so(load, evidence.servers, evidence.skew_at(width_s) or 0.0, f", in {which}")
     message = (
         f"Single values take much of single windows: {shown} takes {shares[worst]:.1%} of "
         f"{where} and {overall:.1%} of all events; the busiest of each window takes "
-        f"{bursts.mean:.1%} of it on average, all in one region: {_so(bound, evidence.design)}"
+        f"{bursts.mean:.1%} of it on average, all in one region: {so}"
     )
     figures = {
         "fields": list(evidence.entity_fields),
         "value": shown,
         "share": overall,
         "region": None,
+        "met": [],
         "windows": {
             "width_s": width_s,
             "worst": window,
@@ -320,19 +333,21 @@ def _burst_finding(
     }
     # Others are busy at other times, so that a list of heavy values would not hold them.
     remedy = _remedy(evidence.design, None)
+    bound = min(load, evidence.measured.skew)
     return Finding(HotEntity.name, message, bound, figures, remedy)
 
 
-def _so(bound: float, design: Design) -> str:
-    """What follows for the servers."""
-    if bound <= 1:
+def _so(load: float, servers: int, measured: float = math.inf, where: str = "") -> str:
+    """What a load, over a server's fair share, means for the servers."""
+    if load <= 1:
         return "a server bears that, but its region takes more than its share."
-    return f"the skew over {design.cluster.servers} servers cannot fall below {bound:.2f}."
+    return f"{floor(load, servers, measured, where)}."
 
 
 def _matters(share: float, servers: int, regions: int) -> bool:
-    """Whether one value is more than its region's, or half its server's, fair share."""
-    return share > 1.5 / max(regions, 1) and _is_heavy(share, servers)
+    """Whether one value is too much for a server, or for its region and half for its server."""
+    is_much_of_region = share > 1.5 / max(regions, 1) and _is_heavy(share, servers)
+    return is_much_of_region or share * servers >= NOTABLE
 
 
 def _is_heavy(share: float, servers: int) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.evidence import Evidence, Finding, floor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,7 @@ class HotRow(Cause):
         share = count / len(evidence.keys)
         if count < 3 or not _matters(share, design):
             return None
-        return _finding(design, key.hex(), share)
+        return _finding(design, key.hex(), share, evidence.measured.skew)
 
 
 def _matters(share: float, design: Design) -> bool:
@@ -59,14 +60,15 @@ def _matters(share: float, design: Design) -> bool:
     return share > 0.25 / design.cluster.servers
 
 
-def _finding(design: Design, shown: str, share: float) -> Finding:
+def _finding(design: Design, shown: str, share: float, measured: float = math.inf) -> Finding:
     servers = design.cluster.servers
     takes = f"Row {shown} takes" if shown else "The most common row takes at least"
     message = f"{takes} {share:.1%} of the writes, and a row lies in one region"
     if servers * share > 1:
-        message += f": the skew over {servers} servers cannot fall below {servers * share:.2f}"
+        message += f": {floor(servers * share, servers, measured)}"
     figures = {"row": shown or None, "share": share}
-    return Finding(HotRow.name, f"{message}.", servers * share, figures, _remedy(design))
+    bound = min(servers * share, measured)
+    return Finding(HotRow.name, f"{message}.", bound, figures, _remedy(design))
 
 
 def _remedy(design: Design) -> str:

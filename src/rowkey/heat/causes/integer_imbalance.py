@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.leading import is_of_time
+from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.reachable import is_spread_evenly
 from rowkey.regions import integer_bound
+from rowkey.schema import Call, Constant, print_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
     from rowkey.regions import Boundaries
-    from rowkey.schema import Facts
+    from rowkey.schema import Facts, Term
 
+PER_BUCKET = "per_bucket"
 NOTABLE = 1.1
 NEARLY = 1.25
-"""Times what whole numbers explain that the fullest region of a typical window may hold; above,
-another cause does."""
+"""Times its fair share that the fullest region of a typical window may hold; above, regions are too
+unequal for their number to explain anything, unless there is not one for each server."""
 
 
 class IntegerImbalance(Cause):
@@ -31,32 +36,68 @@ class IntegerImbalance(Cause):
     def foresee(
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
-        return _finding(len(boundaries), design.cluster.servers)
+        return _finding(design, len(boundaries), None)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
         regions = len(evidence.boundaries)
-        found = _finding(regions, evidence.servers)
+        found = _finding(evidence.design, regions, evidence.measured.skew)
         if found is None:
             return None
         over = evidence.over_even(evidence.region_shares.median, regions)
-        return found if over <= NEARLY * found.bound else None
+        # Servers without a region are idle however busy the others' regions are.
+        least = found.evidence["bound"] if regions < evidence.servers else 1
+        return found if over <= NEARLY * least else None
 
 
-def _finding(regions: int, servers: int) -> Finding | None:
+def _finding(design: Design, regions: int, measured: float | None) -> Finding | None:
+    servers = design.cluster.servers
     bound = integer_bound(regions, servers)
     if bound < NOTABLE:
         return None
     most = -(-regions // servers)
-    message = (
-        f"{regions:,} regions over {servers:,} servers: some hold {most}, so the skew cannot fall "
-        f"below {bound:.2f}."
-    )
+    those = f"some hold {most}"
     if regions < servers:
-        message = (
-            f"{regions:,} {'region' if regions == 1 else 'regions'} for {servers:,} servers: "
-            f"{servers - regions:,} have nothing to do, so the skew cannot fall below {bound:.2f}."
-        )
+        has = "has" if servers - regions == 1 else "have"
+        those = f"{servers - regions:,} {has} nothing to do"
+    many = f"{regions:,} {'region' if regions == 1 else 'regions'}"
+    was = "" if measured is None else f"; {measured:.2f} was measured"
+    message = (
+        f"{many} over {servers:,} servers: {those}, and regions that are all as busy come to a "
+        f"skew of {bound:.2f}{was}."
+    )
     figures = {"regions": regions, "servers": servers, "bound": bound}
-    remedy = f"Take {most * servers:,} regions, or another multiple of {servers:,}."
-    return Finding(IntegerImbalance.name, message, bound, figures, remedy)
+    explained = bound if measured is None else min(bound, measured)
+    remedy = _remedy(design, most * servers)
+    return Finding(IntegerImbalance.name, message, explained, figures, remedy)
+
+
+def _remedy(design: Design, regions: int) -> str:
+    """A number of regions that the servers divide, as the design can have it."""
+    servers = design.cluster.servers
+    multiple = f"or another multiple of {servers:,}"
+    if design.cut.algorithm != PER_BUCKET:
+        return f"Take {regions:,} regions, {multiple}."
+    place, term = next(
+        (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
+    )
+    if not _is_numbered(design, place, term):
+        return (
+            f"Put {wider_bucket(design)} in front, for the leading part has no more values: its "
+            f"{2 * servers:,} buckets divide among the servers."
+        )
+    assert isinstance(term, Call)
+    numbered = Call(term.kind, term.terms, (regions, *term.scalars[1:]), term.options)
+    terms = (*design.key.terms[:place], numbered, *design.key.terms[place + 1 :])
+    return f'Take key = "{print_key(terms)}", {regions:,} buckets, {multiple}.'
+
+
+def _is_numbered(design: Design, place: int, term: Term) -> bool:
+    """Whether the part spreads over a number of regions that is declared with it."""
+    part = design.key.parts[place]
+    # Remainders fall as the numbers come: another divisor may reach fewer of them.
+    is_spread = (
+        is_spread_evenly(design.key) and part.reach(part.cardinality or 1) == part.cardinality
+    )
+    is_counted = isinstance(term, Call) and term.scalars[:1] == (part.cardinality,)
+    return is_counted and is_spread and not is_of_time(design, part)

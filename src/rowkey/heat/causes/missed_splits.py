@@ -8,6 +8,7 @@ from rowkey.design import prefixes_of
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import is_of_time, moves_with_clock
+from rowkey.heat.proposals import wider_bucket
 from rowkey.heat.reachable import is_spread_evenly, region_shares
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class MissedSplits(Cause):
     """
 
     name = "missed_splits"
+    of_regions = True
 
     @classmethod
     def foresee(
@@ -51,10 +53,11 @@ class MissedSplits(Cause):
         if not misses and not (is_spread_evenly(design.key) and most >= TWICE / regions):
             return None
         figures = {"regions": regions, "unreachable": unreachable, "expected": most}
-        message = f"{unreachable} of {regions} regions can hold no key."
+        message = f"{unreachable} of {regions} regions can hold no key." if unreachable else ""
         bound = servers / max(min(regions - unreachable, servers), 1)
         if is_spread_evenly(design.key):
-            message += f" {most:.2%} of all keys fall into one region."
+            message += f" {most:.2%} of all keys fall into one of {regions} regions."
+            message = message.strip()
             bound = max(bound, servers * most)
         return Finding(cls.name, message, bound, figures, _remedy(design))
 
@@ -68,9 +71,11 @@ class MissedSplits(Cause):
             return None
         low, high = min(evidence.keys)[:8].hex(), max(evidence.keys)[:8].hex()
         message = (
-            f"{empty} of {regions} regions got no write: keys lie between {low} and {high}, and "
-            f"the fullest region took {evidence.fullest:.2%} of them."
+            f"Keys lie between {low} and {high}, and the fullest of {regions} regions took "
+            f"{evidence.fullest:.2%} of them."
         )
+        if empty:
+            message = f"{empty} of {regions} regions got no write. {message}"
         if foreseen is not None:
             message = f"{foreseen.message} {message}"
         bound = evidence.servers / max(min(regions - empty, evidence.servers), 1)
@@ -86,10 +91,17 @@ class MissedSplits(Cause):
 
 
 def _remedy(design: Design) -> str:
-    """The splits that follow the keys."""
+    """The splits that follow the keys; where they are declared already, what no splits need."""
+    declared = design.cut.algorithm
     if prefixes_of(design.key) is not None:
-        return 'Cut with splits = "per_bucket", at the values that the leading part can take.'
-    return 'Cut with splits = "sample", at quantiles of keys that came.'
+        if declared != "per_bucket" or design.cut.request.regions is not None:
+            return 'Cut with splits = "per_bucket", at the values that the leading part can take.'
+    elif declared != "sample":
+        return 'Cut with splits = "sample", at quantiles of keys that came.'
+    return (
+        f"Put {wider_bucket(design)} in front and cut per bucket, for these splits were made for "
+        f"such keys and do not meet those that came later."
+    )
 
 
 def _by_time(evidence: Evidence) -> bool:

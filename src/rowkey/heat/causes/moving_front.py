@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import moves_with_clock, wider_bucket
+from rowkey.heat.leading import moves_with_clock
+from rowkey.heat.proposals import wider_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ class MovingFront(Cause):
             why = _import()
         message = (
             f"Keys {front.direction} as events come, for {why}: half of what comes at a time spans "
-            f"{front.spread:.1%} of all keys, and the busiest region took "
+            f"{_spanned(front.spread)} of all keys, and the busiest region took "
             f"{evidence.region_shares.median:.0%} of a typical window."
         )
         figures = {
@@ -74,6 +75,15 @@ class MovingFront(Cause):
         is_import = evidence.design.writes.arrival == SORTED
         remedy = _remedy(evidence.design, is_import=is_import)
         return Finding(cls.name, message, float(evidence.servers), figures, remedy)
+
+
+def _spanned(share: float) -> str:
+    """A share of all keys; what would be printed as nothing is less than something.
+
+    >>> _spanned(0.0123), _spanned(0.0), _spanned(0.00049)
+    ('1.2%', 'less than 0.1%', 'less than 0.1%')
+    """
+    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
 
 
 def _import() -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import WITH_THE_CLOCK, is_of_time, leading_part, wider_bucket
+from rowkey.heat.leading import WITH_THE_CLOCK, is_of_time, leading_part
+from rowkey.heat.proposals import wider_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

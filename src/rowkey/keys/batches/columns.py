@@ -14,11 +14,13 @@ import pyarrow as pa
 
 from rowkey.errors import RowError
 from rowkey.keys.batches.pieces import Ints, Pieces, joined
+from rowkey.keys.dictionary import IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rowkey.keys.contract import Part, Row
+    from rowkey.keys.dictionary import Dictionary
     from rowkey.keys.parts.field import Field
 
 PROBE = 2_048
@@ -70,11 +72,17 @@ class Columns:
     """Some fields of `count` rows."""
 
     def __init__(
-        self, columns: Mapping[str, Column], count: int, salts: Ints | None = None
+        self,
+        columns: Mapping[str, Column],
+        count: int,
+        salts: Ints | None = None,
+        trial: Dictionary | None = None,
     ) -> None:
         self.columns = dict(columns)
         self.count = count
         self.salts = salts
+        self.trial = trial
+        """The dictionary that the rows are tried with, if they are."""
 
     def __len__(self) -> int:
         return self.count
@@ -110,12 +118,13 @@ class Columns:
         stop = min(stop, self.count)
         sliced = {name: column.slice(start, stop) for name, column in self.columns.items()}
         salts = None if self.salts is None else self.salts[start:stop]
-        return Columns(sliced, stop - start, salts)
+        return Columns(sliced, stop - start, salts, self.trial)
 
     def take(self, rows: Ints) -> Columns:
         """The given rows, in their order."""
         taken = {name: column.take(rows) for name, column in self.columns.items()}
-        return Columns(taken, len(rows), None if self.salts is None else self.salts.take(rows))
+        salts = None if self.salts is None else self.salts.take(rows)
+        return Columns(taken, len(rows), salts, self.trial)
 
     def values(self, name: str) -> Any:
         """The values of a field, one per row, as its type holds them.
@@ -184,6 +193,8 @@ class Columns:
     def rows(self, names: Sequence[str]) -> Iterator[Row]:
         """The rows as mappings of Python values."""
         lists = [self._listed(name) for name in names]
+        if self.trial is not None:
+            names, lists = [*names, IDS], [*lists, [self.trial] * self.count]
         for values in zip(*lists, strict=True) if lists else ((),) * self.count:
             yield dict(zip(names, values, strict=True))
 

@@ -11,8 +11,11 @@ import pyarrow as pa
 from rowkey.errors import Refused, RowError
 from rowkey.keys.batches.columns import Columns
 from rowkey.keys.batches.pieces import Buffer, Ints, Pieces, Spans
-from rowkey.keys.parts.nullable import Nullable
+from rowkey.keys.bind import LONGEST
+from rowkey.keys.parts.nullable import NULL, Nullable
+from rowkey.keys.parts.sequence import SUPERFLUOUS
 from rowkey.keys.traits import Source
+from rowkey.keys.transforms.salt import Salt
 from rowkey.keys.types.spans import spans_of
 
 if TYPE_CHECKING:
@@ -92,19 +95,46 @@ def rows_of(key: Key, keys: pa.Array) -> pa.RecordBatch:
 
     Raises:
         RowError: as `Key.decode`, for the first key found.
+        DesignRefused: as `Key.decode`.
     """
-    if isinstance(keys, pa.ChunkedArray):
-        keys = keys.combine_chunks()
+    key.require_decodable()
+    keys = _bytes_of(keys)
     try:
         return _decoded(key, keys)
-    except (Refused, RowError, pa.ArrowInvalid):
+    except (Refused, RowError, pa.ArrowInvalid, OverflowError):
         for data in keys.to_pylist():
             key.decode(data)
         raise
 
 
+def _bytes_of(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The keys as one array of bytes without nulls.
+
+    Raises:
+        RowError: they are no bytes, or one is null.
+    """
+    if isinstance(keys, pa.ChunkedArray):
+        keys = keys.combine_chunks()
+    kind = keys.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        keys = keys.cast(pa.large_binary())
+    elif not (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    ):
+        raise RowError("keys", f"a column of {kind}", "bytes")
+    if keys.null_count:
+        row = keys.is_null().index(True).as_py()
+        raise RowError(f"key of row {row}", "it is null", "bytes")
+    return keys
+
+
 def _decoded(key: Key, keys: pa.Array) -> pa.RecordBatch:
     encoded = Encoded(spans_of(keys))
+    lengths = encoded.ends - encoded.starts
+    if len(lengths) and not 0 < int(lengths.min()) <= int(lengths.max()) <= LONGEST:
+        raise Refused("", "a key is empty or too long")
     at = encoded.starts
     found: dict[str, pa.Array] = {}
     pieces: list[Spans] = []
@@ -118,10 +148,27 @@ def _decoded(key: Key, keys: pa.Array) -> pa.RecordBatch:
         at = ends
     if bool((at < encoded.ends).any()):
         raise Refused("", "bytes are left over")
+    _refuse_superfluous(encoded, pieces[len(pieces) - key.body.omittable :])
     names = [name for name in key.fields if name in found]
     batch = pa.RecordBatch.from_arrays([found[name] for name in names], names=names)
     _verify(key, batch, pieces)
     return batch
+
+
+def _refuse_superfluous(encoded: Encoded, pieces: list[Spans]) -> None:
+    """Refuse a null at the end of a key that is not left out.
+
+    Args:
+        encoded: the keys.
+        pieces: of the parts that may be left out.
+
+    Raises:
+        Refused: there is one.
+    """
+    for piece in pieces:
+        last = (piece.inner == 1) & (piece.starts + 1 == encoded.ends)
+        if bool((encoded.data[piece.starts[last]] == NULL[0]).any()):
+            raise Refused("", SUPERFLUOUS)
 
 
 def _ends(part: Part, encoded: Encoded, at: Ints, *, may_lack: bool) -> Ints:
@@ -166,17 +213,24 @@ def _verify(key: Key, batch: pa.RecordBatch, pieces: list[Spans]) -> None:
     columns = Columns.of(batch, [key.fields[name] for name in batch.schema.names])
     columns.count = len(pieces[0])  # a batch without columns has no rows
     for part, piece in zip(key.parts, pieces, strict=True):
-        if part.source is Source.FIELDS and set(part.fields) <= names:
-            expected = part.pieces(columns)
-            if not _same(expected, piece, may_lack=isinstance(part, Nullable)):
-                raise Refused("", f"the bytes of {part.name} are not those of its fields")
+        if not set(part.fields) <= names:
+            part.check_batch(piece.take(np.flatnonzero(piece.inner > 0)).packed())
+        elif isinstance(part, Salt):
+            part.check_batch(piece)
+        elif part.source is not Source.FIELDS:
+            for data, row in zip(piece.tolist(), columns.rows(part.fields), strict=True):
+                key.verify_drawn(part, data, row)
+        elif not _same(part.pieces(columns), piece, may_lack=isinstance(part, Nullable)):
+            raise Refused("", f"the bytes of {part.name} are not those of its fields")
 
 
 def _same(expected: Pieces, found: Spans, *, may_lack: bool) -> bool:
     """Whether two columns of pieces are equal; a null of one byte may have been left out."""
     wanted = expected.spans()
-    if may_lack:
-        kept = np.flatnonzero(found.inner > 0)
+    if may_lack and not found.inner.all():
+        lacking, kept = np.flatnonzero(found.inner == 0), np.flatnonzero(found.inner > 0)
+        if any(piece != NULL for piece in set(wanted.take(lacking).tolist())):
+            return False
         wanted, found = wanted.take(kept).spans(), found.take(kept).spans()
     if bool((wanted.inner != found.inner).any()):
         return False

@@ -95,6 +95,11 @@ class Codec(ABC):
         """The encoding whose bytes sort the other way round."""
         return Complemented(self)
 
+    @property
+    def layout(self) -> object:
+        """What decides the bytes of a value, whichever other values there are."""
+        return repr(self)
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
         return f"{type(self).__name__}({shown})"
@@ -137,6 +142,10 @@ class Complemented(Codec):
 
     def unpack_batch(self, pieces: Pieces) -> Any:
         return self.base.unpack_batch(pieces.complement())
+
+    @property
+    def layout(self) -> object:
+        return (type(self), self.base.layout)
 
     def descending(self) -> Codec:
         return self.base

@@ -63,6 +63,10 @@ class BigEndian(Codec):
         order = Order.WEAK if self.per > 1 else Order.STRICT
         return order.reversed() if self.mirrored else order
 
+    @property
+    def layout(self) -> object:
+        return (type(self), self.width, self.bias, self.per, self.top, self.mirrored)
+
     def pack(self, held: int) -> bytes:
         number = held // self.per
         if not self.low <= number <= self.high:

@@ -60,6 +60,10 @@ class _Strings(Codec):
         self.raw = raw
         self.alphabet = raw.alphabet
 
+    @property
+    def layout(self) -> object:
+        return (type(self), self.raw.text, self.framing.width)
+
     def pack(self, held: Any) -> bytes:
         return self.raw.pack(held)
 

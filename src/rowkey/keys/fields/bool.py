@@ -9,6 +9,7 @@ from rowkey.keys.codecs.numbers import BigEndian
 from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Choices
 from rowkey.keys.types.field_type import Encoding, FieldType
+from rowkey.keys.types.strings import of_another_sort
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,7 @@ class Bool(FieldType):
 
     def hold(self, value: Value) -> int:
         if value is not True and value is not False:
-            raise Refused("", f"{value!r} is a {type(value).__name__}", "true or false")
+            raise of_another_sort(value, "true or false")
         return int(value)
 
     def release(self, held: Any) -> bool:

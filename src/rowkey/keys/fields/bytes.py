@@ -56,7 +56,7 @@ class Bytes(BytesType):
         return bytes(value)
 
     def parse(self, text: str) -> bytes:
-        return self.hold(from_standard(bytes.fromhex, text, "string of hexadecimal digits"))
+        return self.hold(from_standard(bytes.fromhex, text, "a string of hexadecimal digits"))
 
     def show(self, value: Value) -> str:
         return bytes(value).hex()

@@ -12,6 +12,7 @@ from rowkey.keys.contract import Vector
 from rowkey.keys.traits import Change, Framing, Order
 from rowkey.keys.types.domains import Choices
 from rowkey.keys.types.field_type import Encoding, FieldType
+from rowkey.keys.types.strings import shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,9 +59,8 @@ class Choice(FieldType):
         index = self.indexes.get(value) if isinstance(value, str) else None
         if index is None:
             listed = ", ".join(self.of[:12]) + (" …" if len(self.of) > 12 else "")
-            raise Refused(
-                "", f"{str(value)[:60]!r} is not listed", listed, did_you_mean(str(value), self.of)
-            )
+            near = did_you_mean(value, self.of) if isinstance(value, str) else ""
+            raise Refused("", f"{shortened(value)} is not listed", listed, near)
         return index
 
     def release(self, held: Any) -> str:
@@ -88,12 +88,10 @@ class Choice(FieldType):
         return np.array([self.hold(value) for value in array.to_pylist()], np.int64)
 
     def evolves(self, new: FieldType) -> Change:
-        """A list may grow at its end, unless its numbers then need another byte."""
+        """A list may grow at its end."""
         if not isinstance(new, Choice) or new.of[: len(self.of)] != self.of:
             return Change.BREAKS
-        if new.of == self.of:
-            return Change.SAME
-        return Change.BREAKS if len(self.of) <= 256 < len(new.of) else Change.WIDER
+        return Change.SAME if new.of == self.of else Change.WIDER
 
 
 class Listed(Codec):
@@ -114,6 +112,10 @@ class Listed(Codec):
         self.framing = Framing(least, (most or 0) + (least == most), base.framing.closed)
         self.alphabet = base.alphabet
         self.cardinality = len(of)
+
+    @property
+    def layout(self) -> object:
+        return (type(self), self.base.layout)
 
     def pack(self, held: int) -> bytes:
         return self.base.pack(self.of[held])

@@ -11,7 +11,7 @@ from rowkey.keys.codecs.numbers import signed, twos_complement
 from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Integers, Through
 from rowkey.keys.types.field_type import Encoding, FieldType
-from rowkey.keys.types.strings import from_standard
+from rowkey.keys.types.strings import from_standard, of_another_sort
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,7 @@ class Date(FieldType):
 
     def hold(self, value: Value) -> int:
         if isinstance(value, datetime) or not isinstance(value, date):
-            raise Refused("", f"{value!r} is a {type(value).__name__}", "a date")
+            raise of_another_sort(value, "a date")
         return (value - _EPOCH).days
 
     def release(self, held: Any) -> date:
@@ -62,7 +62,7 @@ class Date(FieldType):
     def parse(self, text: str) -> date:
         """ISO 8601, `2024-01-31` or `20240131`; what follows a T or a space is left out."""
         day = text.strip().replace("T", " ").split(" ")[0]
-        value: date = from_standard(date.fromisoformat, day, "date")
+        value: date = from_standard(date.fromisoformat, day, "a date")
         return value
 
     def show(self, value: Value) -> str:

@@ -6,11 +6,13 @@ from decimal import Context, Inexact, InvalidOperation, localcontext
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, shown
 from rowkey.keys.codecs.numbers import BigEndian, twos_complement
 from rowkey.keys.contract import Vector
+from rowkey.keys.traits import Change
 from rowkey.keys.types.domains import Decimals
 from rowkey.keys.types.field_type import Encoding, FieldType
+from rowkey.keys.types.strings import of_another_sort
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,9 +69,9 @@ class Decimal(FieldType):
 
     def hold(self, value: Value) -> int:
         if isinstance(value, bool) or not isinstance(value, Number | int):
-            raise Refused(
-                "", f"{value!r} is a {type(value).__name__}", "a Decimal or a whole number"
-            )
+            raise of_another_sort(value, "a decimal or a whole number")
+        if isinstance(value, int) and abs(value) > self.top:
+            raise Refused("", f"{shown(value)} has too many digits", f"{self.precision} at most")
         scaled = self._scaled(Number(value))
         if abs(scaled) > self.top:
             raise Refused("", f"{value} has too many digits", f"{self.precision} at most")
@@ -96,6 +98,14 @@ class Decimal(FieldType):
         except InvalidOperation:
             raise Refused("", f"{text[:60]!r} is not a decimal number") from None
         return self.release(self.hold(number))
+
+    def evolves(self, new: FieldType) -> Change:
+        """More digits before the point are more values; digits after it are other bytes."""
+        if not isinstance(new, Decimal) or new.scale != self.scale:
+            return Change.BREAKS
+        if new.precision == self.precision:
+            return Change.SAME
+        return Change.WIDER if self.precision < new.precision else Change.BREAKS
 
     def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
         return BigEndian(self.width, -self.top, self.top, bias=1 << 8 * self.width - 1)

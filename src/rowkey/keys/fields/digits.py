@@ -10,7 +10,7 @@ from rowkey.keys.contract import Vector
 from rowkey.keys.traits import DIGITS
 from rowkey.keys.types.domains import Texts
 from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import TextType
+from rowkey.keys.types.strings import TextType, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,7 @@ class Digits(TextType):
             value = str(value).rjust(self.width, "0") if value < 10**self.width else "too long"
         right = isinstance(value, str) and value.isascii() and value.isdigit()
         if not right or len(value) != self.width:
-            raise Refused("", f"{str(value)[:60]!r} does not fit", f"exactly {self.width} digits")
+            raise Refused("", f"{shortened(value)} does not fit", f"exactly {self.width} digits")
         return str(value)
 
     def parse(self, text: str) -> str:

@@ -10,7 +10,7 @@ from rowkey.keys.contract import Vector
 from rowkey.keys.traits import HEX_DIGITS
 from rowkey.keys.types.domains import Texts
 from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import TextType
+from rowkey.keys.types.strings import TextType, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,9 +47,8 @@ class Hex(TextType):
     def hold(self, value: Value) -> str:
         lower = value.lower() if isinstance(value, str) else ""
         if len(lower) != self.width or not _DIGITS.issuperset(lower):
-            raise Refused(
-                "", f"{str(value)[:60]!r} does not fit", f"exactly {self.width} hexadecimal digits"
-            )
+            allowed = f"exactly {self.width} hexadecimal digits"
+            raise Refused("", f"{shortened(value)} does not fit", allowed)
         return lower
 
     def parse(self, text: str) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
 from rowkey.keys.codecs.strings import Exact, Raw
 from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Blobs, Through
 from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import BytesType, from_standard
+from rowkey.keys.types.strings import BytesType, from_standard, of_another_sort
 
 if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
@@ -32,8 +31,8 @@ class Ipv4(BytesType):
         if isinstance(value, IPv4Address):
             return value.packed
         if not isinstance(value, str):
-            raise Refused("", f"{value!r} is a {type(value).__name__}", "an IPv4 address as text")
-        held: bytes = from_standard(IPv4Address, value, "IPv4 address").packed
+            raise of_another_sort(value, "an IPv4 address as text")
+        held: bytes = from_standard(IPv4Address, value, "an IPv4 address").packed
         return held
 
     def release(self, held: Any) -> str:

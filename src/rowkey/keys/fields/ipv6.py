@@ -10,7 +10,7 @@ from rowkey.keys.codecs.strings import Exact, Raw
 from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Blobs, Through
 from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import BytesType, from_standard
+from rowkey.keys.types.strings import BytesType, from_standard, of_another_sort
 
 if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
@@ -34,10 +34,10 @@ class Ipv6(BytesType):
         if isinstance(value, IPv6Address):
             return value.packed
         if not isinstance(value, str):
-            raise Refused("", f"{value!r} is a {type(value).__name__}", "an IPv6 address as text")
+            raise of_another_sort(value, "an IPv6 address as text")
         if "%" in value:
             raise Refused("", f"{value[:60]!r} has a zone", "an IPv6 address without one")
-        held: bytes = from_standard(IPv6Address, value, "IPv6 address").packed
+        held: bytes = from_standard(IPv6Address, value, "an IPv6 address").packed
         return held
 
     def release(self, held: Any) -> str:

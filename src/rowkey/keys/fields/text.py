@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import Refused
 from rowkey.keys.codecs.strings import Padded, Raw, Terminated, Unended
@@ -94,13 +94,6 @@ class Text(TextType):
 
     def own(self) -> Codec:
         return Unended(self.raw())
-
-    def column(self, physical: Any) -> pa.Array:
-        import pyarrow as pa
-
-        from rowkey.keys.types.spans import array_of
-
-        return array_of(physical).cast(pa.string())
 
     def is_held_plainly(self, array: pa.Array) -> bool:
         import pyarrow as pa

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from rowkey.errors import Refused
 from rowkey.keys.codecs.strings import Exact, Raw
 from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Blobs, Through
 from rowkey.keys.types.field_type import Encoding
-from rowkey.keys.types.strings import BytesType, from_standard
+from rowkey.keys.types.strings import BytesType, from_standard, of_another_sort
 
 if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
@@ -41,8 +40,8 @@ class Uuid(BytesType):
         if isinstance(value, bytes) and len(value) == 16:
             return value
         if not isinstance(value, str):
-            raise Refused("", f"{value!r} is a {type(value).__name__}", "a UUID as text")
-        held: bytes = from_standard(UUID, value, "UUID").bytes
+            raise of_another_sort(value, "a UUID as text")
+        held: bytes = from_standard(UUID, value, "a UUID").bytes
         return held
 
     def release(self, held: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.keys.contract import Part, Row, Writer
-from rowkey.keys.traits import Framing, Images, Order, Residue, complement
+from rowkey.keys.traits import Change, Framing, Images, Order, Residue, complement
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
@@ -52,6 +52,9 @@ class Complement(Part):
     def read(self, piece: bytes) -> dict[str, Value]:
         return self.base.read(complement(piece))
 
+    def check(self, piece: bytes) -> None:
+        self.base.check(complement(piece))
+
     def words(self) -> str:
         return f"every bit inverted of: {self.base.words()}"
 
@@ -60,6 +63,9 @@ class Complement(Part):
 
     def batch(self, columns: Columns) -> Pieces:
         return self.base.pieces(columns).complement()
+
+    def evolves(self, new: Part) -> Change:
+        return self.base.evolves(new.base) if isinstance(new, Complement) else Change.BREAKS
 
     def descending(self) -> Part:
         return self.base

@@ -214,6 +214,12 @@ class FieldPart(Part):
             return {}
         return {self.field.name: self.field.type.release(held)}
 
+    def check(self, piece: bytes) -> None:
+        self.codec.unpack(piece)
+
+    def check_batch(self, pieces: Pieces) -> None:
+        self.codec.unpack_batch(pieces)
+
     def words(self) -> str:
         encoding = self.field.type.encodings[self.reference.encoding]
         given = zip(encoding.arguments, self.reference.arguments, strict=True)
@@ -241,7 +247,10 @@ class FieldPart(Part):
         return {self.field.name: held}
 
     def evolves(self, new: Part) -> Change:
+        """The type tells whether its values remain, the encoding whether their bytes do."""
         if not isinstance(new, FieldPart) or self.reference != new.reference:
+            return Change.BREAKS
+        if self.codec.layout != new.codec.layout:
             return Change.BREAKS
         return self.field.type.evolves(new.field.type)
 
@@ -253,6 +262,13 @@ class FieldPart(Part):
         return self.with_codec(self.codec.descending())
 
     def own(self) -> FieldPart:
+        if self.reference.encoding:
+            raise Refused(
+                "",
+                f"the encoding of {self.reference} would have no effect",
+                self.reference.name,
+                "The value's own bytes are taken, whatever its encoding.",
+            )
         return self.with_codec(self.field.type.own())
 
     def __repr__(self) -> str:

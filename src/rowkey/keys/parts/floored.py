@@ -43,7 +43,7 @@ class Floored(Transform, NumberPart):
         source = self.only
         if not isinstance(source, NumberPart) or source.tick is None:
             raise Refused(
-                "", f"{self.name} takes a time, not {source.name}", "a timestamp or a date"
+                "", f"{self.name} takes a time, not {source.title}", "a timestamp or a date"
             )
         self.base = source
         self.length: Duration = arguments["d"]
@@ -91,6 +91,15 @@ class Floored(Transform, NumberPart):
     def value(self, number: int) -> Value:
         return self.base.value(number)
 
+    def check(self, piece: bytes) -> None:
+        start = self.unpack(piece)
+        is_reached = start % self.units == 0
+        if isinstance(self.base, Floored):
+            # A start of the base's must lie within the stretch for any row to come here.
+            is_reached &= -start % self.base.units < self.units
+        if not is_reached:
+            raise Refused("", f"{piece.hex()} is no start of {self.length}")
+
     def encode(self, row: Row) -> bytes:
         return self.pack(self.number(row))
 
@@ -118,6 +127,9 @@ class Floored(Transform, NumberPart):
         elif not self.order.ascends:
             return Images.anything(exact=False)
         return Images.between(low or b"", high or b"", exact=False)
+
+    def told(self) -> Mapping[str, Any]:
+        return {"units": self.units}
 
     def descending(self) -> Part:
         return type(self)((self.base.descending(),), self.arguments, self.context)

@@ -53,7 +53,10 @@ class Nullable(Part):
         return self.inner.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        """The images behind the marker; a null may also be left out at the end of a key."""
+        """The images behind the marker; a null may also be left out at the end of a key.
+
+        Beside a null, bytes without an end stand for all that begin with them: they are not exact.
+        """
         if self.field not in bounds:
             return Images.anything(exact=True)
         values = pinned_values(bounds, self.field)
@@ -66,7 +69,8 @@ class Nullable(Part):
         if present.points is None:
             return Images(None, (Interval(b"", NULL), *present.intervals), present.exact)
         spots = tuple(Interval(point, point) for point in present.points)
-        return Images(None, (Interval(b"", NULL), *spots), present.exact)
+        exact = present.exact and self.inner.framing.closed
+        return Images(None, (Interval(b"", NULL), *spots), exact)
 
     def measure(self, data: bytes, at: int) -> int:
         marker = data[at : at + 1]
@@ -81,6 +85,10 @@ class Nullable(Part):
             return self.inner.read(piece[1:])
         return {self.field: None} if self.inner.residue(self.field).nothing else {}
 
+    def check(self, piece: bytes) -> None:
+        if piece[:1] == PRESENT:
+            self.inner.check(piece[1:])
+
     def words(self) -> str:
         return f"00 for null, nothing at the end of a key; otherwise 01, then {self.inner.words()}"
 
@@ -89,6 +97,10 @@ class Nullable(Part):
 
     def evolves(self, new: Part) -> Change:
         return self.inner.evolves(new.inner) if isinstance(new, Nullable) else Change.BREAKS
+
+    @property
+    def made_of(self) -> tuple[Part, ...]:
+        return (self.inner,)
 
     def descending(self) -> Part:
         return Nullable(self.inner.descending())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import Refused
 from rowkey.keys.contract import Part, Row, Transform, Writer
 from rowkey.keys.parts.nullable import NULL, Nullable
-from rowkey.keys.traits import Framing, Residue, Source
+from rowkey.keys.traits import Change, Framing, Residue, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Listed
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.pieces import Pieces
     from rowkey.schema import Value
+
+
+SUPERFLUOUS = "a null is left out at the end of a key, 00 stands there"
+"""What is said of a key that would be a second one of its row."""
 
 
 class Sequence(Part):
@@ -92,7 +96,13 @@ class Sequence(Part):
             at = end
         if at < len(data):
             raise Refused("", f"{len(data) - at} bytes are left over: {data[at:].hex()}")
+        if self.omittable and self._last_of(pieces) == NULL:
+            raise Refused("", SUPERFLUOUS)
         return pieces
+
+    def _last_of(self, pieces: list[bytes]) -> bytes:
+        """The last piece that may be left out and is there."""
+        return next(filter(None, reversed(pieces[-self.omittable :])), b"")
 
     def read(self, piece: bytes) -> dict[str, Value]:
         values: dict[str, Value] = {}
@@ -131,6 +141,18 @@ class Sequence(Part):
             shortened = np.where(left_out, 0, spans.inner)
             pieces[-back] = Spans(spans.data, spans.starts, shortened)
         return pieces
+
+    def evolves(self, new: Part) -> Change:
+        """Fields that may be null may be added at the end: rows that lack them leave them out."""
+        if not isinstance(new, Sequence) or len(new.parts) < len(self.parts):
+            return Change.BREAKS
+        pairs = zip(self.parts, new.parts, strict=False)
+        changes = [old.evolves(part) for old, part in pairs]
+        if added := new.parts[len(self.parts) :]:
+            is_optional = all(isinstance(part, Nullable) for part in added)
+            may_grow = is_optional and self.parts[-1].framing.closed
+            changes.append(Change.WIDER if may_grow else Change.BREAKS)
+        return Change.worst(changes)
 
     def __repr__(self) -> str:
         return "".join(f"[{part!r}]" for part in self.parts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import mmh3
 
 from rowkey.errors import Refused, RowError
-from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Vector, Writer
+from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Vector, Writer, nested
 from rowkey.keys.hashing import HASH_WORDS, HASHES, reducer
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.parts.nullable import Nullable
@@ -86,11 +86,14 @@ class Bucket(NumberedPrefix):
         if self.m > self.n:
             raise Refused("m", f"{self.m} buckets of {self.n}", f"1..{self.n}")
         self.spread = source.field
-        self.heavy_values = frozenset(map(source.field.type.hold, source.field.heavy))
+        values = [source.field.type.declared(given) for given in source.field.heavy]
+        self.heavy_values = frozenset(map(source.field.type.hold, values))
         try:
-            return frozenset(first.encode({self.spread.name: v}) for v in self.spread.heavy)
+            return frozenset(first.encode({self.spread.name: value}) for value in values)
         except RowError as problem:
-            raise Refused("m", f"a heavy value has no bytes here: {problem}") from None
+            mistake = problem.mistake
+            what = f"a heavy value has no bytes here: {mistake.what}"
+            raise Refused("m", what, mistake.allowed, mistake.remedy) from None
 
     def is_heavy(self, value: Value) -> bool:
         """Whether a value of the first field is among those that are spread."""
@@ -181,6 +184,10 @@ class Bucket(NumberedPrefix):
             if (n := factor * cluster.servers) <= MOST:
                 yield {"n": n}
 
+    def told(self) -> Mapping[str, Any]:
+        """The list of heavy values is part of the bytes."""
+        return {**super().told(), "heavy": self._shown_heavy()}
+
     def __repr__(self) -> str:
         return f"{super().__repr__()} heavy={self._shown_heavy()}"
 
@@ -194,4 +201,12 @@ def _rest(inputs: tuple[Part, ...], context: Context) -> tuple[Part, ...]:
         raise Refused("over", "over=rest hashes the rest of the key, not arguments", "no arguments")
     if not context.following:
         raise Refused("over", "nothing stands behind the bucket", "the parts to hash behind it")
+    behind = (below for part in context.following for below in nested(part))
+    if any(isinstance(part, Bucket) and part.arguments["over"] == "rest" for part in behind):
+        raise Refused(
+            "over",
+            "a bucket behind this one hashes the rest of the key already",
+            "over=rest once",
+            "Name the fields to hash here.",
+        )
     return (Sequence(context.following),)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused, RowError
 from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
+from rowkey.keys.dictionary import IDS, Dictionary
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NOTHING, Framing, Residue, Source
 
@@ -38,7 +39,9 @@ class Code(Transform):
         super().__init__(inputs, arguments, context)
         source = self.only
         if not isinstance(source, FieldPart) or source.reference.encoding:
-            raise Refused("", f"code takes a field as it is, not {source!r}", "the name of a field")
+            found = source.reference if isinstance(source, FieldPart) else source.title
+            what = f"code takes a field as it is, not {found}"
+            raise Refused("", what, "the name of a field")
         self.field = source.field
         self.width: int = arguments["width"] or 4
         self.cardinality = 256**self.width - 1
@@ -49,7 +52,8 @@ class Code(Transform):
 
     def encode(self, row: Row) -> bytes:
         value = self.field.normal(row[self.field.name])
-        number = self.context.dictionary.id_of(self.field.name, value)
+        dictionary: Dictionary = row.get(IDS, self.context.dictionary)
+        number = dictionary.id_of(self.field.name, value)
         try:
             return number.to_bytes(self.width, "big")
         except OverflowError:
@@ -59,6 +63,9 @@ class Code(Transform):
                 f"at most {self.cardinality} in {self.width} bytes",
                 "Declare a greater width=; stored keys must be written anew.",
             ) from None
+
+    def told(self) -> Mapping[str, Any]:
+        return {"width": self.width}
 
     def residue(self, name: str) -> Residue:
         return NOTHING

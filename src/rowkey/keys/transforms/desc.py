@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.errors import Refused
 from rowkey.keys.contract import Context, Part, Row, Transform, Vector, Writer
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.decoding import Encoded
     from rowkey.keys.batches.pieces import Ints, Pieces
-    from rowkey.keys.traits import Change, Framing, Images, Residue
+    from rowkey.keys.traits import Framing, Images, Residue
     from rowkey.schema import Bounds, Value
 
 
@@ -67,6 +68,12 @@ class Desc(Transform):
     def read(self, piece: bytes) -> dict[str, Value]:
         return self.flipped.read(piece)
 
+    def check(self, piece: bytes) -> None:
+        self.flipped.check(piece)
+
+    def check_batch(self, pieces: Pieces) -> None:
+        self.flipped.check_batch(pieces)
+
     def read_batch(self, pieces: Pieces) -> dict[str, Any]:
         return self.flipped.read_batch(pieces)
 
@@ -79,11 +86,13 @@ class Desc(Transform):
     def batch(self, columns: Columns) -> Pieces:
         return self.flipped.batch(columns)
 
-    def evolves(self, new: Part) -> Change:
-        return self.only.evolves(new.only) if isinstance(new, Desc) else super().evolves(new)
-
     def descending(self) -> Part:
         return self.only
 
     def own(self) -> Part:
-        return self.only.own()
+        raise Refused(
+            "",
+            f"desc of {', '.join(self.fields)} would have no effect",
+            ", ".join(self.fields),
+            "The value's own bytes are taken. Write desc(…) around what takes them.",
+        )

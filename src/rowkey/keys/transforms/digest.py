@@ -11,6 +11,7 @@ import mmh3
 from rowkey.errors import Refused
 from rowkey.keys.contract import MANY, Context, Count, Part, Pick, Row, Transform, Vector, Writer
 from rowkey.keys.parts.field import FieldPart
+from rowkey.keys.parts.nullable import Nullable
 from rowkey.keys.traits import ALL_BYTES, EVERYTHING, HEX_DIGITS, Alphabet, Framing, Residue
 
 if TYPE_CHECKING:
@@ -48,12 +49,9 @@ class Digest(Transform):
         self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context
     ) -> None:
         for part in inputs:
-            if isinstance(part, FieldPart) and part.reference.encoding:
-                raise Refused(
-                    "",
-                    f"the encoding of {part.reference} would have no effect",
-                    part.reference.name,
-                )
+            field = part.inner if isinstance(part, Nullable) else part
+            if isinstance(field, FieldPart):
+                field.own()  # refuses an encoding: several are hashed in their default one
         taken = (inputs[0].own(),) if len(inputs) == 1 else inputs
         super().__init__(taken, arguments, context)
         self.n: int = arguments["n"]

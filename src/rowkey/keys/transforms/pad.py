@@ -8,6 +8,7 @@ from rowkey.errors import Refused, RowError
 from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NOTHING, Framing, Residue
+from rowkey.keys.types.strings import TextType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ class Pad(Transform):
     ) -> None:
         super().__init__(inputs, arguments, context)
         source = self.only
-        if not isinstance(source, FieldPart) or not source.field.type.is_sequence:
+        if not isinstance(source, FieldPart) or not isinstance(source.field.type, TextType):
             raise Refused("", f"pad takes text, not {source.title}", "a field of type text")
         self.field = source.field
         self.n: int = arguments["n"]

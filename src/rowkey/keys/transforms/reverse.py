@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rowkey.errors import Refused
 from rowkey.keys.contract import Context, Part, Pick, Row, Transform, Vector
 from rowkey.keys.parts.field import FieldPart
+from rowkey.keys.types.strings import TextType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,10 +54,9 @@ class Reverse(Transform):
     def _check(self) -> None:
         source = self.only
         if not isinstance(source, FieldPart) or not source.field.type.is_sequence:
-            raise Refused(
-                "", f"{source.title} has no fixed width to reverse", "text, bytes or a fixed width"
-            )
-        if self.by_label and source.field.type.domain.nth(0).__class__ is not str:
+            what = f"reverse cannot turn {source.title}"
+            raise Refused("", what, "text, bytes or a fixed width")
+        if self.by_label and not isinstance(source.field.type, TextType):
             raise Refused("by", "labels are of text", "a field of type text")
 
     @property
@@ -87,6 +87,12 @@ class Reverse(Transform):
         assert isinstance(source, FieldPart)
         held = self.back_to_front(source.codec.unpack(piece))
         return {source.field.name: source.field.type.release(held)}
+
+    def check(self, piece: bytes) -> None:
+        if self.turns_bytes:
+            self.only.check(piece[::-1])
+        else:
+            super().check(piece)
 
     def words(self) -> str:
         what = "labels" if self.by_label else "bytes" if self.turns_bytes else "characters"

@@ -76,6 +76,12 @@ class Decimals(Domain):
         return Decimal(index).scaleb(-self.scale)
 
 
+_PLAIN = 8
+"""Digits of a generated text, which are enough for nearly every workload."""
+_MARK = ord("9") - _PLAIN
+"""So that nine digits begin with a colon, which sorts behind every digit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Texts(Domain):
     """Text of at most `most` bytes in UTF-8, without U+0000.
@@ -89,17 +95,24 @@ class Texts(Domain):
 
     @property
     def size(self) -> int:
+        if self.width is None and self.most > _PLAIN:
+            return int(10 ** min(max(self.most - 1, _PLAIN), 18))
         return int(10 ** min(self.width or self.most, 18))
 
     def nth(self, index: int) -> str:
-        digits = str(index).rjust(min(self.width or min(self.most, 8), 18), "0")
-        return digits.rjust(self.width or 0, "0")
+        """Digits; more than eight have a mark before them that sorts by their number."""
+        digits = str(index)
+        if self.width is None and len(digits) > _PLAIN:
+            return chr(_MARK + len(digits)) + digits
+        return digits.rjust(self.width or min(self.most, _PLAIN), "0")
 
     def some(self, indexes: np.ndarray[Any, Any]) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        width = max(min(self.width or min(self.most, 8), 18), self.width or 0)
+        if self.width is None and len(indexes) and int(indexes.max()) >= 10**_PLAIN:
+            return pa.array([self.nth(index) for index in indexes.tolist()], pa.string())
+        width = self.width or min(self.most, _PLAIN)
         return pc.utf8_lpad(pa.array(indexes).cast(pa.string()), width, "0")
 
 

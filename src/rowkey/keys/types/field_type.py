@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.errors import Refused
 from rowkey.keys.traits import Change
 
 if TYPE_CHECKING:
@@ -88,6 +89,24 @@ class FieldType(ABC):
             Refused: the text is no value of the type.
         """
 
+    def declared(self, given: Any) -> Value:
+        """A value as a design file writes it: text where TOML has no such value.
+
+        A floating-point number stands for the number that its shortest digits are.
+
+        Raises:
+            Refused: it is no value of the type.
+        """
+        if isinstance(given, str):
+            return self.parse(given)
+        try:
+            self.hold(given)
+        except Refused:
+            if not isinstance(given, float):
+                raise
+            return self.parse(repr(given))
+        return given
+
     def show(self, value: Value) -> str:
         """The value as text; `parse` gives it back."""
         return str(value)
@@ -144,11 +163,28 @@ class FieldType(ABC):
         return physical.take(rows)
 
     def evolves(self, new: FieldType) -> Change:
-        """What becomes of stored rows when the field is declared as `new` instead."""
-        return Change.SAME if repr(self) == repr(new) else Change.BREAKS
+        """What becomes of stored values when the field is declared as `new` instead.
+
+        `Codec.layout` tells whether their bytes change.
+        """
+        if repr(self) != repr(new):
+            return Change.BREAKS
+        return _grown(self.longest, new.longest)
+
+    @property
+    def longest(self) -> int | None:
+        """Most bytes of a value by itself, where the declaration limits them."""
+        return self.words.max_bytes if "max_bytes" in self.options else None
 
     def __repr__(self) -> str:
         """The type with the words that bear on its bytes."""
         given = ((name, getattr(self.words, name)) for name in sorted(self.options - {"max_bytes"}))
         shown = ", ".join(f"{name}={value!r}" for name, value in given if value is not None)
         return f"{self.name}({shown})"
+
+
+def _grown(old: int | None, new: int | None) -> Change:
+    """What becomes of values when the longest that is allowed changes; None is no limit."""
+    if old == new:
+        return Change.SAME
+    return Change.WIDER if new is None or (old is not None and old < new) else Change.BREAKS

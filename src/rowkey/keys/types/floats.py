@@ -6,11 +6,11 @@ import math
 from struct import Struct
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, shown
 from rowkey.keys.codecs.floats import OrderedFloat, PlainFloat
 from rowkey.keys.types.domains import Floats
 from rowkey.keys.types.field_type import Encoding, FieldType
-from rowkey.keys.types.strings import from_standard
+from rowkey.keys.types.strings import from_standard, of_another_sort
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,8 +35,11 @@ class Float(FieldType):
 
     def hold(self, value: Value) -> float:
         if isinstance(value, bool) or not isinstance(value, float | int):
-            raise Refused("", f"{value!r} is a {type(value).__name__}", "a floating-point number")
-        number = float(value)
+            raise of_another_sort(value, "a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            raise Refused("", f"{shown(value)} is out of range", self.name) from None
         if math.isnan(number):
             raise Refused("", "NaN has no place in an order", "a number", "Leave the row out.")
         return self._rounded(number) + 0.0
@@ -52,7 +55,7 @@ class Float(FieldType):
         return single
 
     def parse(self, text: str) -> float:
-        return self.hold(from_standard(float, text, "number"))
+        return self.hold(from_standard(float, text, "a number"))
 
     def show(self, value: Value) -> str:
         return repr(self.hold(value))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, shown
 from rowkey.keys.codecs.numbers import BigEndian, signed, twos_complement, unsigned
 from rowkey.keys.types.domains import Integers
 from rowkey.keys.types.field_type import Encoding, FieldType
+from rowkey.keys.types.strings import of_another_sort
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +50,7 @@ class Integer(FieldType):
             value = whole_number(value, self.name)
         low, high = self.numbers
         if not low <= value <= high:
-            raise Refused("", f"{value} is out of range", f"{low}..{high}")
+            raise Refused("", f"{shown(value)} is out of range", f"{low}..{high}")
         return int(value)
 
     def parse(self, text: str) -> int:
@@ -109,13 +110,11 @@ def whole_number(value: Value, name: str) -> int:
         Refused: the value is none; booleans and floating-point numbers are not.
     """
     if isinstance(value, bool):
-        raise Refused("", f"{value!r} is a bool", f"a whole number for {name}")
+        raise of_another_sort(value, f"a whole number for {name}")
     try:
         return index(value)
     except TypeError:
-        raise Refused(
-            "", f"{value!r} is a {type(value).__name__}", f"a whole number for {name}"
-        ) from None
+        raise of_another_sort(value, f"a whole number for {name}") from None
 
 
 def parsed_number(text: str) -> int:

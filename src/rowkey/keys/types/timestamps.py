@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, shown
 from rowkey.keys.codecs.calendar import Calendar
 from rowkey.keys.codecs.numbers import BigEndian, twos_complement
 from rowkey.keys.types.domains import Integers
@@ -51,7 +51,7 @@ class Timestamp(FieldType):
         elif type(value) is not int:
             value = whole_number(value, self.name)
         if not 0 <= value <= LAST:
-            raise Refused("", f"{value} is out of range", "0..2^63-1, from 1970 on")
+            raise Refused("", f"{shown(value)} is out of range", "0..2^63-1, from 1970 on")
         return int(value)
 
     def _counted(self, value: datetime) -> int:

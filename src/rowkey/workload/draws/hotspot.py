@@ -45,9 +45,9 @@ class Hotspot(Draw):
         ranks = np.where(is_hot, among_hot, np.minimum(among_cold, distinct - 1))
         return scattered(ranks, distinct)
 
-    def heaviest_share(self, distinct: int) -> float:
+    def heaviest_share(self, distinct: int, events: int | None = None) -> float:
         if distinct == 1:
             return 1.0
         hot = self._hot(distinct)
-        events = float(self.chosen["events"])
-        return max(events / hot, (1 - events) / max(distinct - hot, 1))
+        taken = float(self.chosen["events"])
+        return max(taken / hot, (1 - taken) / max(distinct - hot, 1))

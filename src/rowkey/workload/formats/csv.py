@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused, SampleError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SPACE = 0x20
 _BETWEEN = b"\t\r\n"
 """Control characters that a line of names may hold."""
+_DELIMITERS = (",", ";", "\t", "|", ":", " ")
+"""What often stands between values."""
 
 
 class Csv(Format):
@@ -63,7 +66,10 @@ class Csv(Format):
         delimiter = self.chosen["delimiter"] or ("\t" if ".tsv" in suffixes else ",")
         names = list(self.chosen["names"] or ())
         before = 0 if names else 1
-        names = names or _names(stream, delimiter, path)
+        if not names:
+            head = _head(stream, path)
+            names = _names(head, delimiter, path)
+            _check_delimiter(head, names, columns or (), path)
         kept = wanted(names, columns, path)
         misfits = Misfits(path, f"{len(names)} values a line", left_out)
 
@@ -92,28 +98,71 @@ class Csv(Format):
         misfits.check(count + misfits.count)
 
 
-def _names(stream: IO[bytes], delimiter: str, path: Path) -> list[str]:
-    """The names of the columns: the first record of a file, which may hold quoted line ends."""
+def _head(stream: IO[bytes], path: Path) -> str:
+    """The first record of a file, which may hold quoted line ends."""
     head = b""
     while line := stream.readline(LONGEST_LINE + 1):
         head += line
         if head.count(b'"') % 2 == 0 or len(head) > LONGEST_LINE:
             break
-    if len(head) > LONGEST_LINE:
-        raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a line of names")
     strange = [byte for byte in head if byte < SPACE and byte not in _BETWEEN]
     if strange:
         what = f"is no line of names: it holds the byte {strange[0]:02x}, which no text has"
         raise SampleError(f"{path}:1", what, "text")
-    try:
-        found = next(
-            csv.reader([head.decode("utf-8-sig", "backslashreplace")], delimiter=delimiter), []
+    if b"\r" in head.rstrip(b"\r\n") and b'"' not in head:
+        raise SampleError(
+            str(path),
+            "its lines end with a carriage return alone, as on old Macintoshes",
+            "lines that end with a line feed",
+            r"Convert it: tr '\r' '\n' < FILE.",
         )
-    except csv.Error as problem:
-        raise SampleError(f"{path}:1", f"is no line of names: {problem}", "names") from None
+    if len(head) > LONGEST_LINE:
+        raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a line of names")
+    return head.decode("utf-8-sig", "backslashreplace")
+
+
+def _names(head: str, delimiter: str, path: Path) -> list[str]:
+    """The names of the columns in the first record.
+
+    Raises:
+        SampleError: there are none.
+    """
+    found = _cut(head, delimiter)
+    if found is None:
+        what = "is no line of names: a line ends within a name, or a name is longer than 128 KiB"
+        raise SampleError(f"{path}:1", what, "names")
     if not found:
         raise SampleError(str(path), "is empty", "a line of names, then rows")
+    return found
+
+
+def _cut(head: str, delimiter: str) -> list[str] | None:
+    """A record cut at a delimiter; None if it is no record."""
+    try:
+        found = next(csv.reader([head], delimiter=delimiter), [])
+    except csv.Error:
+        return None
     return [name.strip() for name in found]
+
+
+def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: Path) -> None:
+    """Raise if the line of names is one name that another delimiter cuts into those wanted.
+
+    Raises:
+        SampleError: the delimiter is another one.
+    """
+    if len(names) > 1 or set(names) & set(columns):
+        return
+    found = {one: set(_cut(head, one) or ()) & set(columns) for one in _DELIMITERS}
+    likely = max(found, key=lambda one: len(found[one]))
+    if found[likely]:
+        raise SampleError(
+            str(path),
+            f"has one column, {names[0]!r}",
+            ", ".join(columns),
+            f"Declare what stands between values: [sample] format = "
+            f'{{ kind = "csv", delimiter = {json.dumps(likely)} }}.',
+        )
 
 
 def _no_csv(path: Path, problem: str) -> SampleError:

@@ -70,6 +70,17 @@ def _texts(array: pa.Array) -> pa.Array:
         return pa.array(values, pa.string())
 
 
+def text_of(found: pa.Array) -> str | None:
+    """The first value of an array as text, None if it is null."""
+    import pyarrow as pa
+
+    plain = found
+    if isinstance(found.type, pa.DictionaryType):
+        plain = found.cast(found.type.value_type)
+    text: str | None = (plain if _is_text(plain) else _texts(plain))[0].as_py()
+    return text
+
+
 def _parsed(field: Field, array: pa.Array) -> pa.Array:
     """Each different text parsed once."""
     import pyarrow as pa

@@ -1,0 +1,131 @@
+"""Bytes that are no key of a design, one by one: each was once taken for a key, or for a crash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import laws_of_decoding
+from rowkey import bind_key
+from rowkey.errors import RowError
+
+NULLABLE = {"type": "u8", "nullable": True}
+HEX = {"type": "hex", "width": 2}
+DIGITS = {"type": "digits", "width": 2}
+NO_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
+    ("[bucket(host, 16)][ts]", {"host": "text", "ts": "timestamp_s"}, b"\xff" + bytes(8),
+     "ff is no number of bucket; expected one of 16"),
+    ("[bucket(n, 20, as=decimal)][ts]", {"n": "u8", "ts": "timestamp_s"}, b"20" + bytes(8),
+     "3230 is no number of bucket; expected one of 20"),
+    ("[salt(4)][ts]", {"ts": "timestamp_s"}, b"\xff" + bytes(8),
+     "ff is no number of salt; expected one of 4"),
+    ("[digest(salt(4), n, 4)][n]", {"n": "u8"}, bytes(5),
+     "00000000 stands where digest of n should"),
+    ("[digest(n, 2, as=hex)]", {"n": "u8"}, b"zzzz", "7a7a7a7a is no digest of n"),
+    ("[time_bucket(ts, 1h)]", {"ts": "timestamp_s"}, bytes(7) + b"\1",
+     "0000000000000001 is no start of 1h"),
+    ("[time_slice(time_bucket(ts, 90s), 1s)]", {"ts": "timestamp_s"}, bytes(7) + b"\x5b",
+     "000000000000005b is no start of 1s"),
+    ("[desc(time_bucket(ts, 1h))]", {"ts": "timestamp_s"}, b"\x7f" + bytes(7),
+     "7f00000000000000 is no start of 1h"),
+    ("[ts:u32][a]", {"ts": "timestamp_ms", "a": NULLABLE}, bytes(4) + b"\0",
+     "a null is left out at the end of a key, 00 stands there"),
+    ("[a][b]", {"a": "u8", "b": NULLABLE}, b"\1\0",
+     "a null is left out at the end of a key, 00 stands there"),
+    ("[b]", {"b": NULLABLE}, b"", "every part is left out, so the key is empty"),
+    ("[a][mod(a, 4)]", {"a": NULLABLE}, b"\1\5",
+     "nothing stands where nullable of a should; expected 0101"),
+    ("[a:tail]", {"a": "text"}, b"a" * 32_768, "32,768 bytes are too long"),
+    ("[h]", {"h": HEX}, b"a\xff", "61ff is not UTF-8"),
+    ("[d]", {"d": DIGITS}, b"1\xff", "31ff is not UTF-8"),
+    ("[ts:calendar]", {"ts": "timestamp_ns"}, b"97001010" + b"0" * 15,
+     "is out of range; expected 0..2^63-1"),
+    ("[d:text]", {"d": {"type": "choice", "of": ["a"]}}, b"\xff\0", "ff is not UTF-8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("notation", "fields", "data", "words"), NO_KEYS)
+def test_no_key(notation: str, fields: dict[str, Any], data: bytes, words: str) -> None:
+    """It is refused alone and in a batch, in the same words, and the law agrees."""
+    key = bind_key(notation, fields)
+    with pytest.raises(RowError) as alone:
+        key.decode(data)
+    assert words in str(alone.value)
+    with pytest.raises(RowError) as together:
+        key.decode_batch(pa.array([data], pa.binary()))
+    assert str(alone.value) == str(together.value)
+    laws_of_decoding.law_decodes_only_keys(key, data)
+
+
+def test_a_stretch_of_stretches() -> None:
+    """90 s lie in the stretch of 7 s from 84 on: it decodes although 84 starts no 90 s."""
+    key = bind_key("[time_bucket(time_bucket(ts, 90s), 7s)]", {"ts": "timestamp_s"})
+    assert bytes(7) + bytes([84]) == key.encode({"ts": 100})
+    assert {} == key.decode(bytes(7) + bytes([84]))
+
+
+CODED = "[bucket(16, over=rest)][code(b)]"
+
+
+def test_a_bucket_beside_a_code_is_verified() -> None:
+    """The dictionary knows the value, so its bucket is known; nothing is added to it."""
+    key = bind_key(CODED, {"b": "text"})
+    data = key.encode({"b": "x"})
+    assert {"b": "x"} == key.decode(data)
+    wrong = bytes([(data[0] + 1) % 16]) + data[1:]
+    for decode in (key.decode, lambda one: key.decode_batch(pa.array([one]))):
+        with pytest.raises(RowError, match="stands where bucket of b should"):
+            decode(wrong)
+    assert data[1:-1] + b"\2" == key.encode({"b": "y"})[1:]
+
+
+def test_a_code_beside_its_value_is_verified() -> None:
+    """A value that the dictionary lacks is not given a number by being read."""
+    key = bind_key("[code(b)][b]", {"b": "text"})
+    data = key.encode({"b": "x"})
+    with pytest.raises(RowError, match="00000001 stands where code of b should"):
+        key.decode(data.replace(b"x", b"y"))
+    assert {"b": "x"} == key.decode(data)
+    assert b"\0\0\0\2y\0" == key.encode({"b": "y"})
+
+
+COLUMNS: list[tuple[pa.Array, str]] = [
+    (pa.array([b"\1", None], pa.binary()), "key of row 1: it is null; expected bytes"),
+    (pa.array([1, 2]), "keys: a column of int64; expected bytes"),
+    (pa.array([[1]]), "keys: a column of list<item: int64>; expected bytes"),
+    (pa.nulls(2), "keys: a column of null; expected bytes"),
+]
+
+
+@pytest.mark.parametrize(("column", "words"), COLUMNS)
+def test_no_column_of_keys(column: pa.Array, words: str) -> None:
+    """What is no column of bytes, or has a null, is refused by name."""
+    with pytest.raises(RowError) as found:
+        bind_key("[a]", {"a": "u8"}).decode_batch(column)
+    assert words in str(found.value)
+
+
+@pytest.mark.parametrize("kind", [pa.large_binary(), pa.binary(1), pa.string(), pa.binary()])
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_columns_of_keys(kind: pa.DataType, is_chunked: bool) -> None:
+    """Keys come in every type that Arrow has for bytes, in one piece or in several."""
+    array = pa.array([b"\1", b"\2"]).cast(kind) if kind != pa.string() else pa.array(["\1", "\2"])
+    column = pa.chunked_array([array, array]) if is_chunked else array
+    expected = [1, 2, 1, 2] if is_chunked else [1, 2]
+    assert expected == bind_key("[a]", {"a": "u8"}).decode_batch(column)["a"].to_pylist()
+
+
+@pytest.mark.parametrize("given", ["a", None, 5, [1]])
+def test_no_bytes(given: Any) -> None:
+    """What is not bytes is refused by name."""
+    with pytest.raises(RowError, match="expected bytes"):
+        bind_key("[a]", {"a": "u8"}).decode(given)
+
+
+@pytest.mark.parametrize("given", [memoryview(b"\1"), bytearray(b"\1")])
+def test_a_view_of_bytes(given: Any) -> None:
+    """Bytes come as a view or an array of bytes, too."""
+    key = bind_key("[a]", {"a": "u8"})
+    assert {"a": 1} == key.decode(given)

@@ -1,0 +1,216 @@
+"""The word of a verdict, and what may be claimed beside it: never more than was measured."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.heat import Shares, Skew, even_share
+from rowkey.simulate import run
+from rowkey.simulate.verdict import judge
+from simulate.test_naive import designs, samples, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.simulate import Simulation
+
+FIELDS: dict[str, Any] = {"host": {"type": "u32", "distinct": 500}, "ts": "timestamp_ms"}
+
+
+def made(key: str, servers: int, **words: Any) -> Simulation:
+    """A simulation of events made from a design on some servers."""
+    splits = {"algorithm": "uniform", "regions": 16} if key.startswith("[ts]") else "per_bucket"
+    writes = {"rate": "5000/s", "for": "20s"}
+    given = {"fields": FIELDS, "splits": splits, "writes": writes, **words}
+    return run(Design("t", key, cluster={"servers": servers}, **given))
+
+
+@pytest.mark.parametrize("servers", [2, 3, 8])
+def test_all_on_one_server_is_hot_on_any_number_of_them(servers: int) -> None:
+    """Time first sends every write of a moment to one server: two are as wasted as eight."""
+    found = made("[ts][host]", servers)
+    assert "hot" == found.verdict.word
+    assert pytest.approx(servers) == found.verdict.skew
+
+
+@pytest.mark.parametrize("servers", [2, 3, 8])
+def test_an_even_design_is_even_on_any_number_of_servers(servers: int) -> None:
+    """A salt is even on two servers and on eight."""
+    assert "even" == made(f"[salt({2 * servers})][ts][host]", servers).verdict.word
+
+
+def word_of(skew: float, servers: int, even: float = 1.0) -> str:
+    """The word for a skew in windows of ten seconds without noise."""
+    measured = Skew(10, servers=skew, even_servers=even, spread_servers=0.0)
+    return judge([measured], Shares(0.0, 0.0, 0.0), servers, 1, 1).word
+
+
+@pytest.mark.parametrize(
+    ("servers", "warm", "hot"), [(2, 1.26, 1.5), (3, 1.26, 2.0), (4, 1.26, 2.0), (8, 1.26, 2.0)]
+)
+def test_hot_begins_at_twice_or_half_way_to_the_worst(
+    servers: int, warm: float, hot: float
+) -> None:
+    """On two servers it begins at 1.5, three quarters on one; from three on at 2."""
+    skews = (1.0, warm - 0.02, warm, hot - 0.01, hot, servers)
+    expected = ["even", "even", "warm", "warm", "hot", "hot"]
+    assert expected == [word_of(skew, servers) for skew in skews]
+
+
+@given(st.integers(2, 40), st.floats(1.0, 1.5))
+def test_the_worst_there_can_be_is_hot(servers: int, even: float) -> None:
+    """Whatever an even design would show, all load on one server is hot."""
+    assert "hot" == word_of(float(servers), servers, even)
+
+
+def test_one_server_is_never_hot() -> None:
+    """It takes everything under every key, and nothing is named for it."""
+    found = made("[ts][host]", 1)
+    assert ("even", []) == (found.verdict.word, found.causes)
+
+
+@pytest.mark.parametrize("servers", [2, 3, 8])
+@pytest.mark.parametrize("events", [60, 100, 200, 1_000])
+def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> None:
+    """In windows of few events chance alone fills a server: that is no finding."""
+    chance = random.Random(servers)
+    sizes = [events * (n + 1) // 50 - events * n // 50 for n in range(50)]
+    for _ in range(20):
+        windows = [[chance.randrange(servers) for _ in range(size)] for size in sizes]
+        shares = sorted(max(Counter(one).values()) / len(one) for one in windows)
+        total = max(Counter(place for one in windows for place in one).values()) / events
+        measured = Shares(total, shares[25], shares[-1])
+        assert "hot" != judge([], measured, servers, events, 50).word
+
+
+@pytest.mark.parametrize(("events", "word"), [(1, "even"), (2, "even"), (4, "even"), (20, "hot")])
+def test_few_events_on_one_server_are_hot_once_that_is_no_chance(events: int, word: str) -> None:
+    """Two events meet on one of eight servers once in eight times, twenty never do."""
+    assert word == judge([], Shares(1.0, 1.0, 1.0), 8, events, min(events, 50)).word
+
+
+FLOOR = re.compile(r"cannot fall below (\d+\.\d\d)(?:, in (such windows|windows of (\d+) s))?")
+
+
+def floors(found: Simulation) -> list[tuple[float, float]]:
+    """Each floor that a cause claims, with the skew measured in the windows it speaks of."""
+    claimed = []
+    for cause in found.causes:
+        for figure, windows, width in FLOOR.findall(cause.message):
+            measured: float | None = found.verdict.skew
+            if width:
+                measured = next(s.servers for s in found.skews if s.width_s == int(width))
+            elif windows:
+                measured = found.server_shares.median * found.design.cluster.servers
+            assert measured is not None
+            claimed.append((float(figure), measured))
+    return claimed
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all examples write into."""
+    return tmp_path_factory.mktemp("samples")
+
+
+@given(design=designs(), rows=samples(), times=st.sampled_from((1, 5)))
+def test_no_cause_claims_more_than_was_measured(
+    folder: Path, design: Design, rows: list[dict[str, Any]], times: int
+) -> None:
+    """A floor lies at or below the skew measured; no cause explains more than any width shows."""
+    found = run(design, written(folder, [row for row in rows for _ in range(times)]))
+    assert [] == [pair for pair in floors(found) if pair[0] > pair[1] + 1e-9]
+    servers = design.cluster.servers
+    most = max([found.server_shares.median * servers, *(s.servers or 0.0 for s in found.skews)])
+    assert [] == [cause for cause in found.causes if cause.bound > max(most, 1.0) + 1e-9]
+    if found.verdict.word == "even":
+        even = max(found.verdict.even, 1.0)
+        idle = [c.code for c in found.causes if c.bound <= even and c.code != "missed_splits"]
+        assert [] == idle
+
+
+def test_ten_regions_that_are_not_equal_have_no_floor() -> None:
+    """Unequal regions may lie better than equal ones would: what is said holds of equal ones."""
+    found = made("[bucket(host, ts, 10)][ts][host]", 8)
+    (cause,) = found.causes
+    assert "integer_imbalance" == cause.code
+    assert [] == floors(found)
+    assert f"a skew of 1.60; {found.verdict.skew:.2f} was measured" in cause.message
+    assert min(1.6, found.verdict.skew) == cause.bound
+
+
+def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
+    """Where ten seconds are judged, what a burst takes of ten seconds is its bound."""
+    chance = random.Random(3)
+    start, lines = 1_700_000_000, ["host,ts"]
+    for n in range(60_000):
+        busy = n // 2_000
+        lines.append(
+            f"{busy if chance.random() < 0.5 else chance.randrange(30, 500)},{start + n // 200}"
+        )
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(lines))
+    fields = {"host": "u32", "ts": "timestamp_s"}
+    found = run(
+        Design("t", "[bucket(host, 16)][host][ts]", fields=fields, splits="per_bucket"), path
+    )
+    (cause,) = found.causes
+    assert ("hot_entity", 10) == (cause.code, cause.evidence["windows"]["width_s"])
+    assert "windows of 10 s" == found.verdict.basis
+    assert pytest.approx(4, rel=0.1) == cause.bound
+    assert 1 == len(floors(found))
+
+
+@pytest.mark.parametrize(("sort", "late", "expected"), [(False, 0, 1), (True, 0, 0), (False, 3, 0)])
+def test_rows_in_no_order_of_time_are_remarked(
+    tmp_path: Path, sort: bool, late: int, expected: int
+) -> None:
+    """Shuffled rows are told apart from late ones, and the words that sort them are named."""
+    chance = random.Random(1)
+    times = list(range(1_700_000_000_000, 1_700_000_300_000, 15))
+    if late:
+        times = [t - chance.randrange(60_000) if chance.random() < late / 10 else t for t in times]
+    else:
+        chance.shuffle(times)
+    path = tmp_path / "rows.csv"
+    path.write_text("host,ts\n" + "".join(f"{n % 97},{time}\n" for n, time in enumerate(times)))
+    splits = {"algorithm": "sample", "regions": 16}
+    design = Design("t", "[ts][host]", fields=FIELDS, splits=splits, writes={"sort": sort})
+    remarks = [one for one in run(design, path).remarks if "[writes] sort = true" in one]
+    assert expected == len(remarks)
+    assert all(one.startswith("the times of this recording do not rise") for one in remarks)
+
+
+def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) -> None:
+    """Four million events at 200,000 a second last twenty seconds: a minute has no figure."""
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "host,ts\n" + "".join(f"{n % 97},{1_700_000_000_000 + n}\n" for n in range(2_000))
+    )
+    design = Design(
+        "t", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket",
+        writes={"rate": "200000/s"},
+    )  # fmt: skip
+    scaled = run(design, path).scaled
+    assert scaled is not None
+    assert [True, True, False, False] == [skew.servers is not None for skew in scaled.skews]
+    reasons = [skew.reason for skew in scaled.skews]
+    assert [
+        "",
+        "",
+        *(f"the events made last 20 s, which is no window of {n} s" for n in (60, 600)),
+    ] == reasons
+
+
+def test_the_even_figure_is_what_chance_shows() -> None:
+    """The verdict's even figure in windows of equal counts is that of as many events."""
+    verdict = judge([], Shares(0.5, 0.5, 0.5), 8, 20_000, 50)
+    assert float(even_share(400.0, 8)) == verdict.even

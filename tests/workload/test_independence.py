@@ -1,0 +1,58 @@
+"""What is drawn and what is kept go by different numbers, so that no sample is biased."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rowkey.design import Design
+from rowkey.workload import DRAWS, Reservoir, Workload
+from rowkey.workload.contract import chance_for
+
+
+def drawn(draw: str, seed: int, more: bool = False) -> Workload:
+    """A workload of 400,000 events over 500 values, with another field before it or not."""
+    fields = {"metric": {"type": "u32", "distinct": 500, "draw": draw}, "ts": "timestamp_ms"}
+    design = Design(
+        "t",
+        "[metric][ts]",
+        fields={"extra": {"type": "u8", "distinct": 7}, **fields} if more else fields,
+        writes={"rate": "10000/s", "for": "40s"},
+    )
+    wanted = design.fields if more else design.wanted_fields()
+    return Workload(design.writes, wanted, seed, design.key)
+
+
+def codes(workload: Workload) -> list[int]:
+    """The drawn values in order."""
+    return [m for events in workload.events() for m in events.rows.column("metric").to_pylist()]
+
+
+@pytest.mark.parametrize("draw", sorted(DRAWS))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_kept_events_hold_the_values_that_came(draw: str, seed: int) -> None:
+    """With one seed for both, every value is kept as often as it came, but for chance."""
+    reservoir, total = Reservoir(seed=seed), np.zeros(500)
+    for events in drawn(draw, seed).events():
+        reservoir.offer(events.rows)
+        total += np.bincount(events.rows.column("metric").to_pylist(), minlength=500)
+    kept = np.bincount(reservoir.rows().column("metric").to_pylist(), minlength=500)
+    shares = total / total.sum()
+    expected = shares * kept.sum()
+    came = expected > 0
+    statistic = float(((kept[came] - expected[came]) ** 2 / expected[came]).sum())
+    # 499 degrees of freedom: their standard deviation is 32.
+    assert statistic < 499 + 5 * 32
+
+
+def test_a_field_more_changes_no_other() -> None:
+    """The values of a field depend on the seed and its own name alone."""
+    assert codes(drawn("zipf", 3)) == codes(drawn("zipf", 3, more=True))
+
+
+def test_purposes_have_numbers_of_their_own() -> None:
+    """Two purposes, or two seeds, share nothing; one purpose and seed repeat themselves."""
+    first = chance_for("a", 1).random(1_000)
+    assert first.tolist() == chance_for("a", 1).random(1_000).tolist()
+    for other in (chance_for("b", 1), chance_for("a", 2), chance_for("aa", 1)):
+        assert abs(float(np.corrcoef(first, other.random(1_000))[0, 1])) < 0.15

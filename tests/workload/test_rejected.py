@@ -1,0 +1,169 @@
+"""What a file holds that its fields cannot is shown, and times of another unit are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from rowkey.design import Design
+from rowkey.errors import SampleError
+from rowkey.simulate import run
+from rowkey.workload.records import ROWS
+from rowkey.workload.sample import Sample, open_sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZES: dict[str, dict[str, Any]] = {
+    "decimal": {"precision": 5, "scale": 1},
+    "text": {"max_bytes": 4},
+    "choice": {"of": ["a", "b"]},
+}
+
+
+def sample_of(path: Path, kind: str, **words: Any) -> Sample:
+    """A sample with a field v of some type beside a text."""
+    field = {"type": kind, **SIZES.get(kind, {}), **words}
+    fields = {"host": {"type": "text", "max_bytes": 9}, "v": field}
+    design = Design("t", "[host][v]", fields=fields)
+    return open_sample(path, design.wanted_fields(), design.writes.time)
+
+
+def first_left_out(sample: Sample) -> str:
+    """What is said of the first row that is no event."""
+    list(sample.events())
+    return sample.left_out.first
+
+
+# The value that is none of the field's
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "said"),
+    [
+        ("decimal", "0.5", "0.25", "row 2: v is 0.25; expected decimal, precision 5, scale 1"),
+        ("decimal", "1", "123456", "row 2: v is 123456; expected decimal, precision 5, scale 1"),
+        ("u8", "1", "300", "row 2: v is 300; expected u8, 0..255"),
+        ("u8", "1", "one", "row 2: v is one; expected u8"),
+        ("timestamp_s", "1700000000", "noon", "row 2: v is noon; expected timestamp_s, s since"),
+        ("choice", "a", "c", "row 2: v is c; expected choice, a, b"),
+        ("bool", "true", "perhaps", "row 2: v is perhaps; expected bool, true, false, 1 or 0"),
+        ("u8", "1", "", "row 2 has no u8 for v"),
+        ("u8", "1", "x\x1by" * 40, "row 2: v is x\\x1byx"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_shown(
+    tmp_path: Path, kind: str, good: str, bad: str, said: str
+) -> None:
+    """The row, the field, the value and what would be allowed; `no value` only where none is."""
+    path = tmp_path / "a.csv"
+    rows = [good, bad, good, good]
+    path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in rows))
+    found = first_left_out(sample_of(path, kind))
+    assert found.startswith(said)
+    assert len(found) < 200
+    assert found.isprintable()
+
+
+def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
+    """Digits of the calendar are expected to be a day, once the first of a file were."""
+    path = tmp_path / "a.jsonl"
+    good, bad = '{"host": "h", "v": 20240131}\n', '{"host": "h", "v": 20241331}\n'
+    path.write_text(good * ROWS + bad)
+    said = f"row {ROWS + 1}: v is 20241331; expected a day or a second of the calendar"
+    assert first_left_out(sample_of(path, "timestamp_s")).startswith(said)
+
+
+def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
+    """Values of Parquet are shown as text; a null is no value."""
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"host": ["a", "b", "c"], "v": pa.array([1, -7, None])}), path)
+    with pytest.raises(SampleError, match=r"row 2: v is -7; expected u8, 0\.\.255"):
+        list(sample_of(path, "u8").events())
+
+
+@pytest.mark.parametrize(
+    ("values", "remedy", "other"),
+    [
+        (["one", "two", "3"], "Declare v as a type that holds it", "nullable"),
+        (["", "", "3"], "or declare the field nullable", "Declare v as"),
+    ],
+)
+def test_the_remedy_fits_what_is_wrong(
+    tmp_path: Path, values: list[str], remedy: str, other: str
+) -> None:
+    """A column that is there is not to be named; a value that is there is not missing."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,v\n" + "".join(f"h,{value}\n" for value in values))
+    with pytest.raises(SampleError) as caught:
+        list(sample_of(path, "u8").events())
+    assert remedy in str(caught.value)
+    assert other not in str(caught.value)
+
+
+# Times of another unit
+
+NOW_S = 1_700_000_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "factor", "said"),
+    [
+        ("timestamp_ms", 1, "v lies in 1970-01: is it timestamp_s?"),
+        ("timestamp_ms", 10**6, "v lies in the year 55,840: is it timestamp_us?"),
+        ("timestamp_ms", 10**9, "v lies in the year 53,872,825: is it timestamp_ns?"),
+        ("timestamp_s", 10**3, "v lies in the year 55,840: is it timestamp_ms?"),
+        ("timestamp_us", 1, "v lies in 1970-01: is it timestamp_s?"),
+        ("timestamp_ns", 10**3, "v lies in 1970-01: is it timestamp_ms?"),
+        ("timestamp_s", 1, None),
+        ("timestamp_ms", 10**3, None),
+        ("timestamp_us", 10**6, None),
+        ("timestamp_ns", 10**9, None),
+        ("u64", 1, None),
+    ],
+)
+def test_times_of_another_unit_are_told(
+    tmp_path: Path, kind: str, factor: int, said: str | None
+) -> None:
+    """Most times before 1990 or after 2099 are said, with the unit that would fit."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,v\n" + "".join(f"h,{(NOW_S + n) * factor}\n" for n in range(20)))
+    sample = sample_of(path, kind)
+    for _ in range(2):
+        list(sample.events())
+        assert ([] if said is None else [said]) == sample.assumed
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "said"),
+    [
+        ("date", ["1931-05-01"], ["v lies in 1931-05"]),
+        ("date", ["1991-05-01"], []),
+        ("timestamp_s", ["2020-01-01"] * 3 + ["1970-01-01"] * 2, []),
+        ("timestamp_s", ["2020-01-01"] * 2 + ["1971-02-01"] * 3, ["v lies in 1971-02"]),
+        ("timestamp_s", ["2150-01-01"], ["v lies in 2150-01"]),
+        ("timestamp_s", ["1990-01-01"], []),
+        ("timestamp_s", ["2099-12-31T23:59:59Z"], []),
+    ],
+)
+def test_times_of_another_age_are_told_too(
+    tmp_path: Path, kind: str, texts: list[str], said: list[str]
+) -> None:
+    """Where no unit fits, the month is said alone; a few old times are none of most."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in texts))
+    sample = sample_of(path, kind, nullable=True)
+    list(sample.events())
+    assert said == sample.assumed
+
+
+def test_what_is_told_of_times_reaches_the_result(tmp_path: Path) -> None:
+    """A verdict over times of another unit comes with what should be doubted."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,ts\n" + "".join(f"h{n % 9},{NOW_S + n}\n" for n in range(2_000)))
+    fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_ms"}
+    found = run(Design("t", "[bucket(host, 4)][host][ts]", fields=fields), path)
+    assert ["ts lies in 1970-01: is it timestamp_s?"] == found.source.assumed
