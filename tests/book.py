@@ -16,6 +16,7 @@ from book_values import (
     LONG_MAX,
     MOST_BYTES,
     TIMES,
+    TYPES,
     Refused,
     Words,
     big_endian,
@@ -34,7 +35,7 @@ Codes: TypeAlias = dict[str, dict[Any, int]]
 """The ids given out so far, by field and value."""
 
 
-__all__ = ["Codes", "Refused", "encode"]
+__all__ = ["KINDS", "Codes", "Refused", "encode"]
 
 
 def encode(
@@ -288,6 +289,10 @@ _KINDS: dict[str, Callable[[_Page, Call, bool], bytes]] = {
     "pad": _Page.pad,
     "code": _Page.code,
 }
+
+
+KINDS = (*TYPES, *_KINDS)
+"""Every type and transform that the page of bytes has."""
 
 
 def _inner(call: Term) -> Term:

@@ -187,6 +187,10 @@ _DECLARED: dict[str, Callable[[Words, Any], Any]] = {
 }
 
 
+TYPES = (*_PLAIN, *_DECLARED)
+"""Every type that the page has."""
+
+
 def encoded(words: Words, term: FieldRef, value: Any, ended: bool = False) -> bytes:
     """The bytes of a normal value in the encoding of a key part; `ended` gives a tail its end."""
     type_, encoding = words["type"], term.encoding

@@ -18,7 +18,8 @@ FORMAT = click.option(
     "--format",
     "sample_format",
     metavar="KIND",
-    help="How the sample is read, such as csv; from its name if not given.",
+    help="How the sample is read, such as csv; if not given, as the design declares, unless the "
+    "file's name tells another kind.",
 )
 
 TEXT_OR_JSON = click.option(
