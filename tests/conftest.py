@@ -8,5 +8,5 @@ pytest_plugins = ["oracles.plugin"]
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 settings.register_profile("test", max_examples=50, deadline=None, suppress_health_check=_SLOW)
-settings.register_profile("long", max_examples=1_500, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("long", max_examples=600, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))

@@ -50,7 +50,8 @@ class Column:
     def slice(self, start: int, stop: int) -> Column:
         """The rows from `start` up to `stop`."""
         if self.codes is not None:
-            return self.with_codes(self.codes[start:stop])
+            # A block's codes are widened to what NumPy gathers by while they are in the cache.
+            return self.with_codes(self.codes[start:stop].astype(np.intp, copy=False))
         return Column(self.declared, self.values[start:stop])
 
     def take(self, rows: Ints) -> Column:
@@ -260,8 +261,8 @@ def _codes(array: pa.DictionaryArray) -> Ints:
     """Each row's index into the dictionary, -1 for null."""
     indices = array.indices
     if indices.null_count:
-        indices = indices.fill_null(-1)
-    codes: Ints = indices.to_numpy().astype(np.int64, copy=False)
+        indices = indices.cast(pa.int64()).fill_null(-1)  # Polars has unsigned ones
+    codes: Ints = indices.to_numpy()
     return codes
 
 
