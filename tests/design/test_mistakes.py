@@ -313,3 +313,11 @@ def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
     assert ("reads[0].where", line) == (found.path, found.line)
     assert found.what.endswith(NEVER[where])
     assert is_well_said(found)
+
+
+def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
+    """What was declared is proposed, also where its own declaration has a mistake."""
+    with pytest.raises(DeclarationError) as caught:
+        Design("t", "[hosst][ts]", fields={"host": "txt", "ts": "timestamp_ms"})
+    told = {mistake.path: mistake for mistake in caught.value.mistakes}
+    assert "Did you mean host?" == told["key[0]"].remedy

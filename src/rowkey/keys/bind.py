@@ -141,7 +141,7 @@ class _Binder:
         return self._encoded(field, term, path)
 
     def _unknown_field(self, term: FieldRef, path: str) -> None:
-        remedy = did_you_mean(term.name, self.fields)
+        remedy = did_you_mean(term.name, [*self.fields, *sorted(self.unknown)])
         if not remedy and term.name in TRANSFORMS:
             remedy = f"A transform takes its arguments in parentheses: {term.name}(…)."
         known = ", ".join(list(self.fields)[:12])
