@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import laws_of_decoding
 from rowkey import bind_key
@@ -129,3 +131,25 @@ def test_a_view_of_bytes(given: Any) -> None:
     """Bytes come as a view or an array of bytes, too."""
     key = bind_key("[a]", {"a": "u8"})
     assert {"a": 1} == key.decode(given)
+
+
+@pytest.mark.parametrize("encoding", ["", ":u32", ":calendar"])
+@pytest.mark.parametrize("length", ["7us", "3ms", "1500ms", "7s", "90s"])
+@pytest.mark.parametrize("outer", ["", "13us", "700ms", "5s"])
+@given(instant=st.integers(0, 2**31 * 10**6))
+def test_a_stretch_finer_than_its_encoding_decodes(
+    encoding: str, length: str, outer: str, instant: int
+) -> None:
+    """The start of a stretch that the encoding cuts down to whole seconds is a key all the same."""
+    term = f"time_bucket(ts{encoding}, {length})"
+    notation = f"[time_bucket({term}, {outer})]" if outer else f"[{term}]"
+    key = bind_key(notation, {"ts": "timestamp_us"})
+    assert {} == key.decode(key.encode({"ts": instant}))
+
+
+def test_what_is_no_start_is_refused() -> None:
+    """Whole seconds that no stretch begins at are no key."""
+    key = bind_key("[time_bucket(ts:u32, 7s)]", {"ts": "timestamp_us"})
+    assert {} == key.decode(bytes([0, 0, 0, 7]))
+    with pytest.raises(RowError, match="is no start of 7s"):
+        key.decode(bytes([0, 0, 0, 8]))

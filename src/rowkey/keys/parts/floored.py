@@ -54,6 +54,12 @@ class Floored(Transform, NumberPart):
                 f"{self.length} is no multiple of the unit of {source.fields[0]}",
                 "whole units",
             )
+        self.grain: int = (
+            source.grain
+            if isinstance(source, Floored)
+            else max((source.resolution or 1) // source.tick, 1)
+        )
+        """Units of time that the encoding does not tell apart."""
         self.tick = source.tick
         self.turned = source.turned
         self.low, self.high = source.low, source.high
@@ -92,11 +98,15 @@ class Floored(Transform, NumberPart):
         return self.base.value(number)
 
     def check(self, piece: bytes) -> None:
-        start = self.unpack(piece)
-        is_reached = start % self.units == 0
+        known = self.unpack(piece)
+        # The encoding may have cut the start of the stretch down to its own unit.
+        first = known + -known % self.units
+        last = known + self.grain - 1
+        last -= last % self.units
+        is_reached = first <= last
         if isinstance(self.base, Floored):
-            # A start of the base's must lie within the stretch for any row to come here.
-            is_reached &= -start % self.base.units < self.units
+            # A start of the base's must lie within a stretch for any row to come here.
+            is_reached &= -first % self.base.units < last + self.units - first
         if not is_reached:
             raise Refused("", f"{piece.hex()} is no start of {self.length}")
 
