@@ -85,15 +85,16 @@ class VisibleText(io.RawIOBase):
 
     Args:
         stream: any bytes.
+        before: what is read first.
 
     >>> VisibleText(io.BytesIO(b"caf\xe9,1")).read(20)
     b'caf\\xe9,1'
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], before: bytes = b"") -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        self._ready = b""
+        self._ready = before
         self._ended = False
 
     def readable(self) -> bool:

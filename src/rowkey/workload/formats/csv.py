@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused, SampleError
@@ -77,8 +78,10 @@ class Csv(Format):
             misfits.add(row.number + before, row.text)
             return "skip"
 
+        # Arrow takes a byte order mark for none of the first value: behind a line of names, which
+        # had the file's own, it gets one to take.
         reader = arrow.open_csv(
-            pa.PythonFile(VisibleText(stream), mode="r"),
+            pa.PythonFile(VisibleText(stream, b"" if self.chosen["names"] else BOM_UTF8), mode="r"),
             read_options=arrow.ReadOptions(
                 column_names=names, block_size=LONGEST_LINE, use_threads=False
             ),
