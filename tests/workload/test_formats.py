@@ -158,6 +158,15 @@ def test_values_of_csv_may_hold_quotes_delimiters_and_line_ends(folder: Path) ->
     assert ["a,b", "x\ny", 'q"q', ""] == [row["host"] for row in rows]
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_within_a_value_is_of_the_value(folder: Path, mark: str) -> None:
+    """Only the one at the beginning of a file is none of its text."""
+    path = folder / "mark.csv"
+    path.write_text(f"{mark}host\n\ufeffx\n\ufeff\n", "utf-8")
+    found, left_out = events(path, fields={"host": "text"})
+    assert ([{"host": "\ufeffx"}, {"host": "\ufeff"}], 0) == (found, left_out)
+
+
 def test_an_empty_value_is_text_but_no_number(folder: Path) -> None:
     """Nothing between two commas is an empty text, a null note, and no time at all."""
     path = folder / "empty-values.csv"
