@@ -146,7 +146,8 @@ def test_disorder_within_minutes_does_not_hide_a_front(tmp_path: Path) -> None:
         some = even_hosts()[at : at + 60]
         chance.shuffle(some)
         rows += some
-    only(judge(tmp_path, "[ts][host]", rows, SIXTEEN), "moving_front")
+    cause = only(judge(tmp_path, "[ts][host]", rows, SIXTEEN), "moving_front")
+    assert "rise" == cause.evidence["direction"]
 
 
 @pytest.mark.parametrize(
@@ -404,13 +405,14 @@ def test_a_counter_that_everybody_writes_is_a_hot_row(tmp_path: Path) -> None:
 
 def test_rows_that_the_time_tells_apart_are_no_hot_row(tmp_path: Path) -> None:
     """With the time behind it the same host is a hot entity of many rows."""
-    only(judge(tmp_path, "[host][ts]", skewed_hosts(0.2), SIXTEEN), "hot_entity")
+    cause = only(judge(tmp_path, "[host][ts]", skewed_hosts(0.2), SIXTEEN), "hot_entity")
+    assert "row" not in cause.evidence
 
 
 def test_a_row_that_many_events_share_by_design_is_no_hot_row(tmp_path: Path) -> None:
     """A time slice puts a host's events of a day into one row: the host is what is hot."""
     found = judge(tmp_path, "[host][time_slice(ts, 1d)]", skewed_hosts(0.3), SIXTEEN)
-    only(found, "hot_entity")
+    assert ["hot_entity"] == [cause.code for cause in found.causes]
 
 
 # Few entities
@@ -525,7 +527,8 @@ def test_the_number_of_regions_is_not_to_blame_for_other_heat(tmp_path: Path, ke
     is_front = key.startswith("[ts]")
     rows = even_hosts() if is_front else skewed_hosts(0.5)
     splits = {"algorithm": "sample", "regions": 10} if is_front else "per_bucket"
-    only(judge(tmp_path, key, rows, splits), "moving_front" if is_front else "hot_entity")
+    found = judge(tmp_path, key, rows, splits)
+    assert ["moving_front" if is_front else "hot_entity"] == [cause.code for cause in found.causes]
 
 
 # Missed splits

@@ -62,6 +62,17 @@ def facts_of(design: Design, rows: list[tuple[Any, ...]]) -> dict[str, Facts]:
     return profile.facts()
 
 
+def marked(design: Design, rows: list[tuple[Any, ...]], qualifier: bytes, note: Any) -> float:
+    """The bytes of rows that are a marker, and a cell of the note where it is there."""
+    expected = 0
+    for host, text, n, ts in rows:
+        key = design.key.encode({"host": host, "n": n, "ts": ts})
+        expected += len(key_value(key, "d", b"", b""))
+        if text is not None:
+            expected += len(key_value(key, "d", qualifier, note(text)))
+    return expected
+
+
 def told(design: Design, rows: list[tuple[Any, ...]]) -> float:
     """What the layout says of all rows."""
     keys = [len(design.key.encode(dict(zip(NAMES, row, strict=True)))) for row in rows]
@@ -90,12 +101,7 @@ def test_a_bare_event_is_a_marker(rows: list[tuple[Any, ...]]) -> None:
     """Where no column is sure, the marker is written beside those that are there."""
     design = Design("t", "[n][host:fixed(10)][ts]", fields=TYPES)
     rows = [("h" * 10, *row[1:]) for row in rows]
-    expected = 0
-    for host, note, n, ts in rows:
-        key = design.key.encode({"host": host, "n": n, "ts": ts})
-        expected += len(key_value(key, "d", b"", b""))
-        if note is not None:
-            expected += len(key_value(key, "d", b"note", value_of("note", note)))
+    expected = marked(design, rows, b"note", lambda note: value_of("note", note))
     assert pytest.approx(expected) == told(design, rows)
 
 
@@ -123,12 +129,7 @@ def test_a_packed_cell_of_nulls_is_not_written(rows: list[tuple[Any, ...]]) -> N
     fields = {**TYPES, "note": {**TYPES["note"], "pack": "p"}}
     design = Design("t", "[n][host:fixed(10)][ts]", fields=fields)
     rows = [("h" * 10, *row[1:]) for row in rows]
-    expected = 0
-    for host, note, n, ts in rows:
-        key = design.key.encode({"host": host, "n": n, "ts": ts})
-        expected += len(key_value(key, "d", b"", b""))
-        if note is not None:
-            expected += len(key_value(key, "d", b"p", packed({0: note})))
+    expected = marked(design, rows, b"p", lambda note: packed({0: note}))
     assert pytest.approx(expected) == told(design, rows)
 
 

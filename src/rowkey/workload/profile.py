@@ -98,7 +98,10 @@ class _ColumnProfile:
 
     def facts(self, kept: pa.Array, determined_by: tuple[str, ...], reservoir: Reservoir) -> Facts:
         """What was seen, with the heavy values of the events kept."""
-        values = kept.to_pylist() if self.numbers is None else _listed(self.field, kept)
+        from rowkey.keys import batch_column
+
+        is_text = self.numbers is None
+        values = kept.to_pylist() if is_text else batch_column(self.field, kept).listed()
         present = [value for value in values if value is not None]
         heavy = Counter(present).most_common(HEAVIEST)
         numbers = self.numbers
@@ -173,17 +176,6 @@ def _common_divisor(held: np.ndarray[Any, Any], first: int, known: int) -> int:
         return math.gcd(known, *(number - first for number in held.tolist()))
     away = np.abs(held.astype(np.int64) - first)
     return math.gcd(known, int(np.gcd.reduce(away, initial=0)))
-
-
-def _listed(field: Field, kept: pa.Array) -> list[Any]:
-    """The values of a column as the field's normal values, None for null."""
-    from rowkey.keys import batch_column
-
-    column = batch_column(field, kept)
-    values = field.type.listed(column.values)
-    if column.codes is None:
-        return values
-    return [values[code] if code >= 0 else None for code in column.codes.tolist()]
 
 
 def _rising(values: list[Any]) -> float | None:

@@ -64,6 +64,14 @@ class Column:
         """The same values under other codes; what was computed of them is shared."""
         return Column(self.declared, self.values, codes, self.made, self.dictionary)
 
+    def listed(self) -> list[Any]:
+        """The rows' values as the field's normal Python values, None for null."""
+        values = self.declared.type.listed(self.values)
+        if self.codes is None:
+            return values
+        values.append(None)  # what code -1 gathers
+        return [values[code] for code in self.codes.tolist()]
+
     def distinct(self) -> Columns:
         """The values alone, each as a row of its own."""
         return Columns({self.declared.name: Column(self.declared, self.values)}, len(self.values))
@@ -193,19 +201,11 @@ class Columns:
 
     def rows(self, names: Sequence[str]) -> Iterator[Row]:
         """The rows as mappings of Python values."""
-        lists = [self._listed(name) for name in names]
+        lists = [self.columns[name].listed() for name in names]
         if self.trial is not None:
             names, lists = [*names, IDS], [*lists, [self.trial] * self.count]
         for values in zip(*lists, strict=True) if lists else ((),) * self.count:
             yield dict(zip(names, values, strict=True))
-
-    def _listed(self, name: str) -> list[Any]:
-        column = self.columns[name]
-        values = column.declared.type.listed(column.values)
-        if column.codes is None:
-            return values
-        values.append(None)
-        return [values[code] for code in column.codes.tolist()]
 
     def _refuse_nulls(self, column: Column) -> None:
         assert column.codes is not None
