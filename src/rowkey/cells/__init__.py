@@ -1,5 +1,6 @@
 """What HBase stores: the bytes of a cell, the attributes of a family, and what it refuses."""
 
+from rowkey.cells.cell import LATEST, Cell, CellBlock, Kind, RowCells, in_order
 from rowkey.cells.families import ATTRIBUTES, Attribute, Family, bind_family, check_family
 from rowkey.cells.footprint import OVERHEAD, block_bytes, cell_bytes, vlong_bytes
 from rowkey.cells.limits import (
@@ -16,17 +17,23 @@ __all__ = [
     "CELL_BYTES_MOST",
     "FAMILY_BYTES_MOST",
     "FOREVER_S",
+    "LATEST",
     "OVERHEAD",
     "READ_ROW_BYTES_MOST",
     "ROW_BYTES_MOST",
     "Attribute",
+    "Cell",
+    "CellBlock",
     "Family",
+    "Kind",
+    "RowCells",
     "bind_family",
     "block_bytes",
     "cell_bytes",
     "check_family",
     "check_family_name",
     "check_table",
+    "in_order",
     "longest_split",
     "vlong_bytes",
 ]

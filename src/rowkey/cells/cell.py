@@ -1,0 +1,92 @@
+"""What a cell is: the one thing HBase stores, put and delete alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LATEST = 2**63 - 1
+"""The timestamp that means "now, by the engine's clock". Source: HConstants.LATEST_TIMESTAMP."""
+
+
+class Kind(IntEnum):
+    """What a cell does. Source: KeyValue.Type; of one timestamp the higher number comes first."""
+
+    PUT = 4
+    """Holds a value."""
+    DELETE = 8
+    """Hides the put of this column with this very timestamp."""
+    DELETE_FAMILY_VERSION = 10
+    """Hides the puts of every column of the family with this very timestamp."""
+    DELETE_COLUMN = 12
+    """Hides the puts of this column up to this timestamp."""
+    DELETE_FAMILY = 14
+    """Hides the puts of every column of the family up to this timestamp."""
+
+
+class Cell(NamedTuple):
+    """One cell of a row.
+
+    Args:
+        family: its column family.
+        qualifier: may be empty; is, for deletes of a whole family.
+        timestamp: milliseconds since 1970, 0..2^63-2, or `LATEST` in a mutation.
+        value: empty for deletes.
+        kind: what it does.
+        ttl_ms: milliseconds after its timestamp at which it is gone, or None.
+
+    >>> Cell("d", b"q", 7, b"v").kind.name
+    'PUT'
+    """
+
+    family: str
+    qualifier: bytes
+    timestamp: int
+    value: bytes = b""
+    kind: Kind = Kind.PUT
+    ttl_ms: int | None = None
+
+
+class RowCells(NamedTuple):
+    """Some cells of one row, in their order.
+
+    A mutation is one as well: its cells are applied together or not at all, and count as one write.
+    """
+
+    row: bytes
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class CellBlock:
+    """Cells of many rows as columns, so that loading them costs no object a cell.
+
+    Args:
+        rows: Arrow binary array of row keys, one for each row, in any order.
+        family: the family of all its cells.
+        qualifiers: one for all rows, or an Arrow binary array of one a row.
+        values: Arrow binary array, one a row; null where the row has no such cell.
+        timestamps: milliseconds for all rows, `LATEST`, or an int64 array of one a row.
+    """
+
+    rows: Any
+    family: str
+    qualifiers: Any
+    values: Any
+    timestamps: Any = LATEST
+
+
+def in_order(cell: Cell) -> tuple[str, bytes, int, int]:
+    """Where a cell stands in its row: by family, qualifier, newest first, deletes before puts.
+
+    Source: CellComparatorImpl; families of rowkey are ASCII, so their text sorts as their bytes.
+
+    >>> cells = [Cell("d", b"q", 1, b"old"), Cell("d", b"q", 2, b"new")]
+    >>> [cell.value for cell in sorted(cells, key=in_order)]
+    [b'new', b'old']
+    """
+    return cell.family, cell.qualifier, -cell.timestamp, -cell.kind

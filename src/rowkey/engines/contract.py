@@ -1,0 +1,328 @@
+"""What an engine is: tables of families and bytes, behind a dozen calls.
+
+An engine knows no design and no row key: rows are bytes, cells are `rowkey.cells.Cell`. Whoever
+asks gives all ranges of a read at once and gets one bounded cursor for each.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from rowkey.cells import LATEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from rowkey.cells import Cell, CellBlock, Family, RowCells
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What an engine knows of a table.
+
+    Args:
+        name: `qualifier` or `namespace:qualifier`.
+        families: its column families.
+        splits: the row keys its regions begin with, ascending; none makes one region.
+        attributes: words kept with the table, such as MAX_FILESIZE or a copy of the catalog's.
+    """
+
+    name: str
+    families: tuple[Family, ...]
+    splits: tuple[bytes, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Rows from `start`, inclusive, to `stop`, exclusive; an empty `stop` is the end of the table.
+
+    Going in reverse gives the same rows, the last one first.
+    """
+
+    start: bytes = b""
+    stop: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Which cells of a row are wanted.
+
+    Args:
+        columns: qualifiers by family, none listed for the whole family; None for all families.
+        time_range: timestamps from the first, inclusive, to the second, exclusive, in ms.
+        versions: most versions of a column, 1 or more; never more than the family keeps.
+        qualifiers: only qualifiers from the first, inclusive, to the second, exclusive; an empty
+            second is no end.
+        raw: deletes and what they hide as well, as far as it is still stored.
+        reverse: rows in descending order; the cells of a row keep theirs.
+        limit: most rows of each range, or None.
+        batch: most cells of one piece of a row, or None for whole rows.
+    """
+
+    columns: Mapping[str, tuple[bytes, ...]] | None = None
+    time_range: tuple[int, int] = (0, LATEST)
+    versions: int = 1
+    qualifiers: tuple[bytes, bytes] = (b"", b"")
+    raw: bool = False
+    reverse: bool = False
+    limit: int | None = None
+    batch: int | None = None
+
+
+ALL = Ask()
+"""Every column's newest version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must hold of a row before it is changed.
+
+    Args:
+        family: the column's family.
+        qualifier: its qualifier.
+        operator: one of = != < <= > >=, read as *cell OP value*.
+        value: compared bytewise with the newest cell; None with `=` holds where there is no cell or
+            an empty one, with `!=` where there is one that is not empty. A column that is absent
+            meets no other check, `!=` included.
+
+    Source: CheckAndMutate; HRegion.matches.
+    """
+
+    family: str
+    qualifier: bytes
+    operator: str = "="
+    value: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegionCount:
+    """One region and what it has counted since the table was created.
+
+    Args:
+        start: its first row key, inclusive.
+        stop: the first row key behind it; empty for the last region.
+        writes: mutations of a row: a put of many cells is one; so are an increment, an append and a
+            check-and-mutate that was applied.
+        reads: rows returned by gets and scans; a get that finds nothing counts as well.
+
+    Source: HRegion.writeRequestsCount and readRequestsCount.
+    """
+
+    start: bytes
+    stop: bytes
+    writes: int
+    reads: int
+
+
+class Cursor(ABC):
+    """The rows of one range, in order, read as they are asked for.
+
+    It sees the table as it was when it was opened, whatever is written meanwhile.
+    """
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[RowCells]:
+        """Rows with at least one cell; with `batch`, their pieces one after another."""
+
+    @abstractmethod
+    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """The same cells as Arrow columns, whole rows, about `rows` of them at a time.
+
+        Columns: `row` binary, `family` dictionary of text, `qualifier` binary, `timestamp` int64,
+        `value` binary. Not with `raw`.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what the cursor holds; closing twice is harmless."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Reader(ABC):
+    """What can be read of a table: by the table itself, and by a snapshot of it."""
+
+    @abstractmethod
+    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
+        """The wanted cells of some rows, in the order asked; no cells where there are none.
+
+        Raises:
+            Refused: a row key is empty or too long, or a family is unknown.
+        """
+
+    @abstractmethod
+    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
+        """One cursor for each range; all see the table as of one moment.
+
+        Raises:
+            Refused: a family is unknown, or a number of `ask` is out of range.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the table or snapshot; closing twice is harmless."""
+
+
+class Store(Reader):
+    """One table of an engine.
+
+    Every call that changes rows raises `Refused` before anything is changed: for an unknown family,
+    an empty or too long row key, a cell above the limit, a timestamp out of range. What has
+    returned is visible to every later read and, as far as the engine's durability says, survives a
+    crash whole.
+    """
+
+    spec: TableSpec
+
+    @abstractmethod
+    def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Apply mutations in their order, each of one row; several may name the same row.
+
+        Args:
+            mutations: puts and deletes; `LATEST` becomes now. A `DELETE` with `LATEST` hides the
+                newest version there is.
+            sync: whether all of it must be on disk when the call returns; None is as opened.
+        """
+
+    @abstractmethod
+    def load(self, blocks: Sequence[CellBlock]) -> None:
+        """Write many puts; the blocks of one call name the same rows, each counted as one write."""
+
+    @abstractmethod
+    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+        """Add to counters of one row together: 8-byte big-endian signed numbers, absent is 0.
+
+        Returns:
+            The new values, in the order given; they wrap at the ends of 64 bits.
+
+        Raises:
+            Refused: a cell is not 8 bytes long; nothing is changed.
+        """
+
+    @abstractmethod
+    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        """Append bytes to cells of one row together; gives the new values."""
+
+    @abstractmethod
+    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
+        """Apply cells to a row if the check holds, with nothing in between; says whether it did."""
+
+    @abstractmethod
+    def regions(self) -> list[RegionCount]:
+        """The regions in the order of their keys, with their counters."""
+
+    @abstractmethod
+    def split(self, at: bytes) -> None:
+        """Divide the region that holds a row key before that key.
+
+        Raises:
+            Refused: a region begins there already.
+        """
+
+    @abstractmethod
+    def alter(self, families: Sequence[Family]) -> None:
+        """Give families new attributes, or add families; none is dropped."""
+
+    @abstractmethod
+    def annotate(self, attributes: Mapping[str, str]) -> None:
+        """Replace the words kept with the table."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Write what is in memory to disk."""
+
+    @abstractmethod
+    def compact(self, *, major: bool = True) -> None:
+        """Merge files; a major one drops deletes and what can never be seen again."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes on disk, approximately; 0 where there is no disk."""
+
+    @abstractmethod
+    def snapshot(self) -> Reader:
+        """The table as it is now, to be read at leisure."""
+
+
+class Engine(ABC):
+    """A place where tables live. A kind's docstring says how its URL is written."""
+
+    name: ClassVar[str]
+    """The scheme of its URLs."""
+    persistent: ClassVar[bool]
+    """Whether its tables outlive the process."""
+    shared: ClassVar[bool]
+    """Whether several processes may open it at once."""
+    refuses: ClassVar[Mapping[str, str]]
+    """What it cannot do, by feature, each with the reason."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, where: str, *, sync: bool = False) -> Engine:
+        """Open the engine.
+
+        Args:
+            where: what stands behind the scheme and its colon.
+            sync: whether every write is on disk before the call returns.
+
+        Raises:
+            Unsupported: it cannot be reached, or another process has it.
+        """
+
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """The names of its tables, ascending."""
+
+    @abstractmethod
+    def create(self, spec: TableSpec) -> Store:
+        """Make a table, pre-split; what it then is can be read back as `store.spec`.
+
+        Raises:
+            Refused: there is one of that name, or the engine cannot do what an attribute asks.
+        """
+
+    @abstractmethod
+    def table(self, name: str) -> Store:
+        """A table that exists.
+
+        Raises:
+            Refused: there is none of that name.
+        """
+
+    @abstractmethod
+    def drop(self, name: str) -> None:
+        """Remove a table and all its rows.
+
+        Raises:
+            Refused: there is none of that name.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close everything; closing twice is harmless."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
