@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check format docs bench lock clean
+.PHONY: help demo test test-long check format docs bench hbase lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*  # ' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
@@ -41,6 +41,9 @@ docs: $(READY)  # write the generated reference anew
 
 bench: $(READY)  # measure, and write benchmarks/results and docs/performance.md
 	$(BIN)/python benchmarks/run.py
+
+hbase: $(READY)  # a real HBase of three servers until Ctrl-C; tools/hbase.py kills, moves, splits
+	$(BIN)/python tools/hbase.py
 
 lock: $(READY)  # resolve the dependencies anew
 	$(BIN)/python tools/lock.py

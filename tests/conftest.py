@@ -4,7 +4,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["oracles.plugin"]
+pytest_plugins = ["oracles.plugin", "cluster.plugin"]
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 # `make test` tries the same cases on every machine, so that it fails for what was changed and for

@@ -11,13 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # A room is reached as an attribute too: rowkey.simulate.run(design).
-_DOORS = ("cells", "design", "heat", "keys", "plan", "regions", "simulate", "workload")
+_DOORS = ("cells", "design", "heat", "keys", "plan", "regions", "simulate", "table", "workload")
 
 if TYPE_CHECKING:
     from rowkey.design import Design, json_schema, properties_of
     from rowkey.errors import (
+        BatchError,
+        Conflict,
         DeclarationError,
         DesignRefused,
+        DriftError,
         Mistake,
         ReadError,
         RowError,
@@ -27,11 +30,16 @@ if TYPE_CHECKING:
     )
     from rowkey.keys import Key, bind_key
     from rowkey.simulate import Simulation
+    from rowkey.table import Table
+    from rowkey.table import open_table as open  # noqa: A004 - as gzip.open and shelve.open
 
 _ROOMS = {
+    "BatchError": "errors",
+    "Conflict": "errors",
     "DeclarationError": "errors",
     "Design": "design",
     "DesignRefused": "errors",
+    "DriftError": "errors",
     "Key": "keys",
     "Mistake": "errors",
     "ReadError": "errors",
@@ -39,16 +47,22 @@ _ROOMS = {
     "RowkeyError": "errors",
     "SampleError": "errors",
     "Simulation": "simulate",
+    "Table": "table",
     "Unsupported": "errors",
     "bind_key": "keys",
     "json_schema": "design",
     "properties_of": "design",
 }
+_NAMED = {"open": ("table", "open_table")}
+"""What has another name in its room; there it would hide Python's own."""
 
 __all__ = [
+    "BatchError",
+    "Conflict",
     "DeclarationError",
     "Design",
     "DesignRefused",
+    "DriftError",
     "Key",
     "Mistake",
     "ReadError",
@@ -56,9 +70,11 @@ __all__ = [
     "RowkeyError",
     "SampleError",
     "Simulation",
+    "Table",
     "Unsupported",
     "bind_key",
     "json_schema",
+    "open",
     "properties_of",
 ]
 
@@ -67,9 +83,10 @@ def __getattr__(name: str) -> Any:
     """What the package offers, its room loaded when it is first asked for."""
     if name in _DOORS:
         return import_module(f"rowkey.{name}")
-    if name not in _ROOMS:
+    room, named = _NAMED.get(name) or (_ROOMS.get(name), name)
+    if room is None:
         raise AttributeError(f"module 'rowkey' has no attribute {name!r}")
-    return getattr(import_module(f"rowkey.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"rowkey.{room}"), named)
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,12 @@
 RowkeyError
 ├── DeclarationError   change the design file (all its mistakes at once)
 ├── RowError           change the row
+├── BatchError         change the rows it names; the others are written
 ├── ReadError          ask another way
 ├── SampleError        change the sample, or how it is described
 ├── DesignRefused      the design cannot do what was asked of it
+├── DriftError         declare what is stored, or move the table
+├── Conflict           somebody else was faster: read again, and decide again
 └── Unsupported        something outside rowkey is missing or broken
 ```
 """
@@ -135,8 +138,52 @@ class RowError(OneMistakeError):
     """A row, or the bytes of a key, that the design cannot encode or decode."""
 
 
+class BatchError(RowkeyError, ValueError):
+    """Some rows of a batch were refused; the others are written.
+
+    Args:
+        refused: the number of each row in the batch, from 0, and what is wrong with it.
+        count: how many were refused; more than are listed, if they are very many.
+        seen: how many rows the batch had.
+    """
+
+    def __init__(self, refused: Iterable[tuple[int, RowError]], count: int, seen: int) -> None:
+        self.refused = tuple(refused)
+        self.count = count
+        self.seen = seen
+        lines = [f"{count:,} of {seen:,} rows were refused; the others are written."]
+        lines += [f"row {number}: {problem}" for number, problem in self.refused[:_ROWS_SHOWN]]
+        if count > _ROWS_SHOWN:
+            lines.append(f"… and {count - _ROWS_SHOWN:,} more")
+        super().__init__("\n".join(lines))
+
+
+_ROWS_SHOWN = 10
+"""Refused rows that the text names; `refused` has more."""
+
+
 class ReadError(OneMistakeError):
-    """A read that cannot be answered as it was asked."""
+    """A read that cannot be answered as it was asked; `mistakes` holds all that is wrong with it.
+
+    Args:
+        path: where the first mistake stands: `where[1]`, `values.since`, or a field.
+        what: what is wrong, with the value.
+        allowed: what is allowed there, or an empty string.
+        remedy: what to write instead, or an empty string.
+        others: further mistakes, each on a line of its own.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        what: str,
+        allowed: str = "",
+        remedy: str = "",
+        others: Iterable[Mistake] = (),
+    ) -> None:
+        super().__init__(path, what, allowed, remedy)
+        self.mistakes = (self.mistake, *others)
+        self.args = ("\n".join(map(str, self.mistakes)),)
 
 
 class SampleError(OneMistakeError):
@@ -145,6 +192,25 @@ class SampleError(OneMistakeError):
 
 class DesignRefused(OneMistakeError):
     """A design that cannot do what was asked of it; what it lacks is in the text."""
+
+
+class DriftError(RowkeyError, ValueError):
+    """A design that is not the one its table was made with.
+
+    Args:
+        table: the table's name.
+        differences: each as `path: declared X, remembered Y`.
+    """
+
+    def __init__(self, table: str, differences: Iterable[Mistake]) -> None:
+        self.table = table
+        self.differences = tuple(differences)
+        said = "".join(f"\n  {difference}" for difference in self.differences)
+        super().__init__(f"{printable(table)} was made otherwise than declared:{said}")
+
+
+class Conflict(OneMistakeError):
+    """What was to be changed is not what it was when it was read."""
 
 
 class Unsupported(OneMistakeError):

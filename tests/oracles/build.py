@@ -1,4 +1,4 @@
-"""From a bare Java and Maven to a command that starts the oracle, kept between test sessions."""
+"""From a bare Java and Maven to a command that starts a program, kept between test sessions."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ class Source:
     """A Java program and the artifacts it runs on.
 
     Args:
-        folder: holds `pom.xml` and `Oracle.java`.
+        folder: holds `pom.xml` and the program.
+        main: its class, which its file is named after.
     """
 
     folder: Path
+    main: str = "Oracle"
 
     @property
     def pom(self) -> Path:
@@ -52,7 +54,7 @@ class Source:
     @property
     def program(self) -> Path:
         """The program."""
-        return self.folder / "Oracle.java"
+        return self.folder / f"{self.main}.java"
 
     def digest(self) -> str:
         """Changes whenever the build would give something else."""
@@ -60,6 +62,19 @@ class Source:
         for file in (self.pom, self.program):
             told.update(file.read_bytes())
         return told.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What is needed to start a program, and everything else among its jars.
+
+    Args:
+        java: the JVM.
+        class_path: the compiled program, then the jars.
+    """
+
+    java: str
+    class_path: str
 
 
 def command(
@@ -71,8 +86,8 @@ def command(
 
     Args:
         source: the program; HBase's by default.
-        kept: folder that keeps what was built, one folder for each state of the source.
-        environment: where JAVA_HOME and PATH are looked up; this process's by default.
+        kept: as `build` takes it.
+        environment: as `build` takes it.
 
     Returns:
         The JVM and its arguments.
@@ -80,17 +95,36 @@ def command(
     Raises:
         Absent: Java 17 or newer, its compiler or Maven is missing, or the jars cannot be had.
 
-    Cost: 0.1 s from what is kept; 5 s from a warm Maven repository; a download of 40 MB at first.
-
     """
     source = source or Source(HBASE)
+    built = build(source, kept, environment)
+    return [built.java, *FLAGS, "-cp", built.class_path, source.main]
+
+
+def build(
+    source: Source, kept: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Built:
+    """The JVM and the class path of a program, built first where that is needed.
+
+    Args:
+        source: the program.
+        kept: folder that keeps what was built, one folder for each state of the source.
+        environment: where JAVA_HOME and PATH are looked up; this process's by default.
+
+    Raises:
+        Absent: Java 17 or newer, its compiler or Maven is missing, or the jars cannot be had.
+
+    Cost: 0.1 s from what is kept; 5 s from a warm Maven repository; a download at first, of 40 MB
+    for the oracle.
+
+    """
     environment = os.environ if environment is None else environment
     java = _java(environment)
     built = (kept or _kept(environment)) / source.digest()
     if not _complete(built):
         _build(source, built, environment)
     jars = (built / "class-path").read_text()
-    return [java, *FLAGS, "-cp", os.pathsep.join((str(built), jars)), "Oracle"]
+    return Built(java, os.pathsep.join((str(built), jars)))
 
 
 def _kept(environment: Mapping[str, str]) -> Path:
@@ -112,7 +146,7 @@ def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
     javac, maven = _tool("javac", environment), _tool("mvn", environment)
     built.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=built.parent, prefix="building-") as scratch:
-        fresh = Path(scratch) / "oracle"
+        fresh = Path(scratch) / "program"
         fresh.mkdir()
         class_path = _resolve(maven, source.pom, fresh / "class-path", environment)
         compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), str(source.program))

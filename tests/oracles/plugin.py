@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -26,12 +26,13 @@ def hbase_oracle() -> Iterator[JavaOracle]:
     try:
         start = command()
     except Absent as absent:
-        _give_up(str(absent))
+        give_up(str(absent))
     with JavaOracle(start) as oracle:
         yield oracle
 
 
-def _give_up(why: str) -> None:
+def give_up(why: str) -> NoReturn:
+    """Skips the test that needs Java, or fails it where that is required."""
     if os.environ.get(REQUIRED) == "1":
         pytest.fail(f"{REQUIRED}=1, but {why}", pytrace=False)
     pytest.skip(f"{LEFT_OUT}: {why}")

@@ -99,7 +99,7 @@ def test_rows_of_all_ranges_merge_in_the_claimed_order(sort: str, data: st.DataO
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
 def test_what_is_said_to_be_pinned_is_the_prefix(sort: str, data: st.DataObject) -> None:
-    """In each range the pinned parts are its prefix; ranges of a point hold one key each."""
+    """In each range the pinned parts are constant, and those merged without are its prefix."""
     key = data.draw(KEYS[sort])
     asked = data.draw(bounds(key))
     plan = plan_read(key, asked, data.draw(orders(key)))
@@ -110,9 +110,11 @@ def test_what_is_said_to_be_pinned_is_the_prefix(sort: str, data: st.DataObject)
             continue
         salt = data.draw(st.integers(0, 2)) if key.is_salted else None
         where = key.encode(row, salt=salt)
-        lengths = {len(one.prefix) for one in plan.ranges if one.holds(where)}
+        prefixes = {one.prefix for one in plan.ranges if one.holds(where)}
         pinned = [part.encode({**row, CHANCE: salt}) for part in key.parts[: plan.pinned]]
-        assert lengths <= {len(b"".join(pinned))}, (str(key), row, plan)
+        assert prefixes <= {b"".join(pinned[: plan.merged])}, (str(key), row, plan)
+        assert plan.merged <= plan.pinned
+        assert all(map(tuple.__contains__, plan.pieces, pinned)), (str(key), row, plan)
 
 
 @given(st.data())

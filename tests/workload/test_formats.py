@@ -78,10 +78,10 @@ def as_json_lines(records: Sequence[Record]) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
-def as_parquet(records: Sequence[Record]) -> bytes:
+def as_table(records: Sequence[Record]) -> pa.Table:
     """The records as a typed table, the host as a dictionary, the time in microseconds."""
     host, n, ts, note = zip(*records, strict=True)
-    table = pa.table(
+    return pa.table(
         {
             "host": pa.array(host).dictionary_encode(),
             "n": pa.array(n, pa.int64()),
@@ -89,8 +89,20 @@ def as_parquet(records: Sequence[Record]) -> bytes:
             "note": pa.array(note),
         }
     )
+
+
+def as_parquet(records: Sequence[Record]) -> bytes:
+    """The table as Parquet, in groups of three rows."""
     sink = io.BytesIO()
-    parquet.write_table(table, sink, row_group_size=3)
+    parquet.write_table(as_table(records), sink, row_group_size=3)
+    return sink.getvalue()
+
+
+def as_arrow(records: Sequence[Record], writer: Any) -> bytes:
+    """The table as Arrow writes it, in batches of three rows."""
+    table, sink = as_table(records), io.BytesIO()
+    with writer(sink, table.schema) as out:
+        out.write_table(table, max_chunksize=3)
     return sink.getvalue()
 
 
@@ -113,6 +125,8 @@ WRITERS: dict[str, Callable[[Sequence[Record]], bytes]] = {
     "a.jsonl": as_json_lines,
     "a.ndjson": as_json_lines,
     "a.parquet": as_parquet,
+    "a.arrow": lambda records: as_arrow(records, pa.ipc.new_file),
+    "a.arrows": lambda records: as_arrow(records, pa.ipc.new_stream),
     "a.tsv": lambda records: as_csv(records, "\t"),
     "crlf.csv": lambda records: as_csv(records, end="\r\n"),
     "bom.csv": lambda records: b"\xef\xbb\xbf" + as_csv(records),
@@ -375,6 +389,8 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "names.csv": (b"host,n,ts,note\n", "holds no events"),
     "empty.jsonl": (b"", "holds no events"),
     "empty.parquet": (b"", "is no Parquet file"),
+    "empty.arrow": (b"", "is no Arrow file"),
+    "cut.arrow": (b"ARROW1\0\0", "is no Arrow file"),
     "empty.txt": (b"", "is empty"),
     "empty.csv.gz": (b"", "is empty"),
     "empty.csv.zip": (b"", "cannot be read"),
@@ -391,6 +407,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "garbage.csv.zip": (GARBAGE, "cannot be read"),
     "garbage.jsonl": (GARBAGE, "lines do not fit"),
     "garbage.parquet": (GARBAGE, "is no Parquet file"),
+    "garbage.arrow": (GARBAGE, "is no Arrow file"),
     "garbage.txt": (GARBAGE, "has no column 'host'"),
     "behind.csv": (b"host,n,ts,note\n" + GARBAGE, "lines do not fit"),
     "carriage.csv": (b"host,n,ts,note\ra,1,1,x\r", "a carriage return alone"),

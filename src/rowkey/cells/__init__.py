@@ -1,6 +1,15 @@
 """What HBase stores: the bytes of a cell, the attributes of a family, and what it refuses."""
 
+from rowkey.cells.arithmetic import (
+    COUNTER_BYTES,
+    appended,
+    check_amount,
+    check_comparison,
+    holds,
+    incremented,
+)
 from rowkey.cells.cell import LATEST, Cell, CellBlock, Kind, RowCells, in_order
+from rowkey.cells.compaction import survivors
 from rowkey.cells.families import ATTRIBUTES, Attribute, Family, bind_family, check_family
 from rowkey.cells.footprint import OVERHEAD, block_bytes, cell_bytes, vlong_bytes
 from rowkey.cells.limits import (
@@ -10,30 +19,54 @@ from rowkey.cells.limits import (
     READ_ROW_BYTES_MOST,
     ROW_BYTES_MOST,
 )
+from rowkey.cells.mutations import (
+    TTL_MS_MOST,
+    check_families,
+    check_mutation,
+    check_row,
+    check_timestamp,
+    stamped,
+)
 from rowkey.cells.names import check_family_name, check_table, longest_split
+from rowkey.cells.visibility import View, oldest_living
 
 __all__ = [
     "ATTRIBUTES",
     "CELL_BYTES_MOST",
+    "COUNTER_BYTES",
     "FAMILY_BYTES_MOST",
     "FOREVER_S",
     "LATEST",
     "OVERHEAD",
     "READ_ROW_BYTES_MOST",
     "ROW_BYTES_MOST",
+    "TTL_MS_MOST",
     "Attribute",
     "Cell",
     "CellBlock",
     "Family",
     "Kind",
     "RowCells",
+    "View",
+    "appended",
     "bind_family",
     "block_bytes",
     "cell_bytes",
+    "check_amount",
+    "check_comparison",
+    "check_families",
     "check_family",
     "check_family_name",
+    "check_mutation",
+    "check_row",
     "check_table",
+    "check_timestamp",
+    "holds",
     "in_order",
+    "incremented",
     "longest_split",
+    "oldest_living",
+    "stamped",
+    "survivors",
     "vlong_bytes",
 ]

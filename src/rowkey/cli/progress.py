@@ -24,9 +24,9 @@ class Progress:
         self.shown = 0.0
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` are done."""
+        """Show that `done` of `total` are done; a total of 0 is not known."""
         now = time.monotonic()
-        if now - self.shown < self.every_s and done < total:
+        if now - self.shown < self.every_s and (done < total or not total):
             return
         self.shown = now
         rate = done / max(now - self.started, 1e-9)
@@ -34,7 +34,10 @@ class Progress:
             line = json.dumps({"what": self.label, "done": done, "total": total, "rate": rate})
             click.echo(line, err=True)
             return
-        share = done / total if total else 1.0
+        if not total:
+            click.echo(f"\r{self.label} {done:,}  {rate / 1e6:.2f} M/s ", nl=False, err=True)
+            return
+        share = done / total
         left = (total - done) / rate if rate else 0.0
         far = f"{share:4.0%}  {done:,} of {total:,}"
         text = f"\r{self.label} {far}  {rate / 1e6:.1f} M/s  {left:.0f} s left "

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
-from rowkey.errors import RowError
+from rowkey.errors import RowError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rowkey.keys import Field
 
@@ -118,6 +118,44 @@ def _json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(given, dict):
             raise RowError(f"line {number}", f"{line.strip()[:60]!r} is no row", "a JSON object")
         yield number, given
+
+
+def given_rows(name: str, fields: Mapping[str, Field]) -> Iterator[dict[str, Any]]:
+    """The rows of JSON lines, only with the fields that each gives; null stays null.
+
+    Raises:
+        RowError: a line is no row, names an unknown field, or a value is none of its field.
+    """
+    with opened(name) as stream:
+        for number, given in _json_rows(stream):
+            try:
+                yield {name: _given(name, value, fields) for name, value in given.items()}
+            except RowError as problem:
+                raise at_line(number, problem) from None
+
+
+def values_of(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """The values of `FIELD=VALUE` words; all behind the first = is the value.
+
+    Raises:
+        RowError: a word has no =, names an unknown field, or its value is none of the field.
+    """
+    row: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise RowError("", f"{pair!r} is no value", "FIELD=VALUE")
+        row[name] = _given(name, text, fields)
+    return row
+
+
+def _given(name: str, value: Any, fields: Mapping[str, Field]) -> Any:
+    """A value that is given, as its field has it."""
+    if name not in fields:
+        raise RowError(
+            name, "there is no such field", ", ".join(fields), did_you_mean(name, fields)
+        )
+    return None if value is None else _value(fields[name], value)
 
 
 def _typed(given: Mapping[str, Any], fields: Mapping[str, Field], number: int) -> dict[str, Any]:

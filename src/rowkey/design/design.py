@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rowkey.cells import Family
-    from rowkey.keys import Field
+    from rowkey.keys import Dictionary, Field
     from rowkey.schema import Facts
 
 
@@ -103,6 +104,19 @@ class Design:
         <BLANKLINE>
         """
         return dumped(self.declaration)
+
+    def in_use(self, dictionary: Dictionary, seed: int) -> Design:
+        """The same design for a table that lives: its codes are the table's, its salts its own.
+
+        Args:
+            dictionary: gives ids to the values of `code`.
+            seed: where random salts begin; a number that nobody else uses spreads best.
+        """
+        used = copy(self)
+        key = bound_key(self.key.terms, self.fields, Mistakes(), dictionary=dictionary, seed=seed)
+        assert key is not None, "it was bound before"
+        used._complete(key)
+        return used
 
     def __repr__(self) -> str:
         """The design as Python would declare it."""

@@ -8,7 +8,7 @@ from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, bind_family, check_famil
 from rowkey.design.paths import path_text
 from rowkey.design.sentences import shown
 from rowkey.errors import Mistakes, Refused, did_you_mean
-from rowkey.rows import DEFAULT_FAMILY
+from rowkey.rows import DEFAULT_FAMILY, FORMATS
 from rowkey.schema import NANOSECONDS, read_duration
 
 if TYPE_CHECKING:
@@ -122,6 +122,12 @@ def check_places(
             mistakes.add(path, f"it is at the {words.at} and packed as well", "at or pack")
         if words.at == "timestamp" and field.type.tick is None:
             mistakes.add(f"{path}.at", f"a {field.type.name} is no time", "a timestamp or a date")
+        if words.at == "timestamp" and field.nullable:
+            mistakes.add(f"{path}.nullable", "every cell has a timestamp", "false")
+        if words.pack is not None and (form := words.pack.partition(":")[2]) not in FORMATS:
+            known = ", ".join(filter(None, FORMATS))
+            remedy = did_you_mean(form, FORMATS)
+            mistakes.add(f"{path}.pack", f"{form!r} is no format of packed cells", known, remedy)
         if words.at is None and words.pack is None and words.qualifier is not None:
             column = (words.family or first, words.qualifier)
             if column in taken:

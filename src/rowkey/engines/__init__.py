@@ -1,5 +1,6 @@
 """Where bytes live: tables of families and cells, never of keys or designs."""
 
+from rowkey.engines.backends import KINDS as ENGINES
 from rowkey.engines.contract import (
     ALL,
     Ask,
@@ -11,10 +12,14 @@ from rowkey.engines.contract import (
     Span,
     Store,
     TableSpec,
+    now_ms,
 )
+from rowkey.engines.opening import open_engine
+from rowkey.engines.territory import SplitLimits, Territory
 
 __all__ = [
     "ALL",
+    "ENGINES",
     "Ask",
     "Check",
     "Cursor",
@@ -22,6 +27,10 @@ __all__ = [
     "Reader",
     "RegionCount",
     "Span",
+    "SplitLimits",
     "Store",
     "TableSpec",
+    "now_ms",
+    "Territory",
+    "open_engine",
 ]

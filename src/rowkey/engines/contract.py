@@ -6,6 +6,7 @@ asks gives all ranges of a read at once and gets one bounded cursor for each.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -13,12 +14,17 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from rowkey.cells import LATEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     import pyarrow as pa
 
     from rowkey.cells import Cell, CellBlock, Family, RowCells
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970 by this machine's clock."""
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,16 +279,22 @@ class Engine(ABC):
 
     @classmethod
     @abstractmethod
-    def open(cls, where: str, *, sync: bool = False) -> Engine:
+    def open(cls, where: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Self:
         """Open the engine.
 
         Args:
             where: what stands behind the scheme and its colon.
             sync: whether every write is on disk before the call returns.
+            clock: milliseconds since 1970, for `LATEST` and times to live.
 
         Raises:
             Unsupported: it cannot be reached, or another process has it.
         """
+
+    @property
+    @abstractmethod
+    def catalog_url(self) -> str:
+        """Where its tables are remembered, unless their designs name another place."""
 
     @abstractmethod
     def tables(self) -> list[str]:

@@ -91,7 +91,7 @@ class Key:
         if self.is_salted:
             row = {**row, CHANCE: self._salts.getrandbits(64) if salt is None else salt}
             if salt is None:
-                row[CHANCE] %= self._salt_count()
+                row[CHANCE] %= self.salt_count
         try:
             key = self._write(row)
         except KeyError as missing:
@@ -107,7 +107,9 @@ class Key:
         key = self._written({**row, IDS: trial})
         return self._written(row) if trial.lacks and 0 < len(key) <= LONGEST else key
 
-    def _salt_count(self) -> int:
+    @property
+    def salt_count(self) -> int:
+        """How many numbers a random salt may take; only where there is one."""
         return next(salt.cardinality or 1 for part in self.parts for salt in salts_of(part))
 
     def _lacks(self, name: str, row: Row) -> RowError:
@@ -187,7 +189,7 @@ class Key:
         elif isinstance(part, Salt):
             part.check(piece)
         else:
-            drawn = (part.encode({**values, CHANCE: salt}) for salt in range(self._salt_count()))
+            drawn = (part.encode({**values, CHANCE: salt}) for salt in range(self.salt_count))
             if piece not in drawn:
                 raise _other(part, piece, "")
 
@@ -250,7 +252,7 @@ class Key:
         import numpy as np
 
         drawn = np.random.default_rng(self._salts.getrandbits(64))
-        return drawn.integers(0, self._salt_count(), count)
+        return drawn.integers(0, self.salt_count, count)
 
     def decode_batch(self, keys: pa.Array) -> pa.RecordBatch:
         """The fields that many row keys hold, as Arrow columns in the types of the fields.

@@ -1,6 +1,33 @@
 """Which ranges of keys answer a read; no data is touched."""
 
-from rowkey.plan.ranges import KeyRange, Plan, orders_behind, plan_read, spreading
+from rowkey.plan.asking import Asked, ask, example_of
+from rowkey.plan.explanation import Explanation, RangeShown, explain
+from rowkey.plan.merging import merge_key, sorted_rows
+from rowkey.plan.narration import lines_of
+from rowkey.plan.ordering import orders_behind
+from rowkey.plan.proposal import Proposal, proposed_key
+from rowkey.plan.ranges import KeyRange, Plan, plan_read, spreading
 from rowkey.plan.read import Read, bind_reads
+from rowkey.plan.residual import Residual
 
-__all__ = ["KeyRange", "Plan", "Read", "bind_reads", "orders_behind", "plan_read", "spreading"]
+__all__ = [
+    "Asked",
+    "Explanation",
+    "KeyRange",
+    "Plan",
+    "Proposal",
+    "RangeShown",
+    "Read",
+    "Residual",
+    "ask",
+    "bind_reads",
+    "example_of",
+    "explain",
+    "lines_of",
+    "merge_key",
+    "orders_behind",
+    "plan_read",
+    "proposed_key",
+    "sorted_rows",
+    "spreading",
+]

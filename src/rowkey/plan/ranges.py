@@ -13,6 +13,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from rowkey.keys import Images, Interval, Key, Part, Source, asks_for_null
+from rowkey.plan.asked import is_empty
+from rowkey.plan.ordering import once_each, orders_from, tells_order
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Plan:
         pieces: for each pinned part, the byte strings it has in the ranges, ascending.
         intervals: what the ranges hold behind those bytes, ascending, apart from each other.
         pinned: how many leading parts of the key have constant bytes in each range.
+        merged: how many of them are the prefix that rows are merged without; the others are left
+            in where the order asked for goes by them.
         residual: fields whose conditions are tested row by row after reading.
         orders: the order in which merged rows come: field and whether it descends.
         serves_order: whether the order asked for is that order, forwards.
@@ -61,6 +65,7 @@ class Plan:
     pieces: tuple[tuple[bytes, ...], ...]
     intervals: tuple[Interval, ...]
     pinned: int
+    merged: int
     residual: tuple[str, ...]
     orders: tuple[Ordering, ...]
     serves_order: bool
@@ -73,19 +78,35 @@ class Plan:
         """How many ranges are read for one answer."""
         return prod(map(len, self.pieces)) * len(self.intervals)
 
+    @property
+    def is_backwards(self) -> bool:
+        """Whether the ranges are read from their ends, so that rows come in the order asked for."""
+        return self.serves_backwards and not self.serves_order
+
+    @property
+    def needs_sort(self) -> bool:
+        """Whether rows come in the order asked for neither way: all of them are read and sorted."""
+        return not (self.serves_order or self.serves_backwards)
+
     @cached_property
     def ranges(self) -> tuple[KeyRange, ...]:
         """Where its rows lie, ascending, apart from each other.
 
         Cost: a range takes about 1 µs; until they are asked for, they are not listed.
         """
-        prefixes = map(b"".join, product(*self.pieces))
+        fronts = list(map(b"".join, product(*self.pieces[: self.merged])))
+        backs = list(map(b"".join, product(*self.pieces[self.merged :])))
         if self.is_point:
-            found = [KeyRange(p, p + b"\0", p) for p in prefixes]
+            found = [
+                KeyRange(front + back, front + back + b"\0", front)
+                for front in fronts
+                for back in backs
+            ]
         else:
             found = [
-                KeyRange(prefix + one.low, _stop(prefix + one.high), prefix)
-                for prefix in prefixes
+                KeyRange(front + back + one.low, _stop(front + back + one.high), front)
+                for front in fronts
+                for back in backs
                 for one in self.intervals
             ]
         return tuple(sorted(found, key=lambda one: one.start))
@@ -108,6 +129,12 @@ class _Walk:
         """Whether the ranges stay few enough if each is divided by the points of a part."""
         return prod(map(len, self.pieces)) * len(images.points or ()) <= MOST_RANGES
 
+    def exclude_all(self, bounds: Bounds) -> None:
+        """Leave no range: no row can meet the bounds, whatever the key says of their fields."""
+        self.intervals, self.narrowed, self.decided = (), True, set(bounds)
+        if self.pieces:
+            self.pieces[-1] = ()
+
 
 def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
     """The plan of a read.
@@ -129,10 +156,12 @@ def plan_read(key: Key, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
     >>> plan_read(key, {"host": Equal("web-1")}).fan_out
     1
     """
-    asked = [one for one in order if not _is_single(bounds, one.field)]
+    asked = [one for one in once_each(order) if not _is_single(bounds, one.field)]
     walk = _walked(key, bounds, set(bounds) | {ordering.field for ordering in order})
     if not walk.narrowed and not asked:
         walk = _whole(key, bounds, walk.decided)
+    if any(is_empty(key.all_fields[name], bound) for name, bound in bounds.items()):
+        walk.exclude_all(bounds)
     return _planned(key, walk, bounds, asked)
 
 
@@ -186,7 +215,7 @@ def _only_spreads(part: Part, behind: Sequence[Part]) -> bool:
     """Whether a part has listed values that tell nothing the parts behind it do not."""
     whole = {name for one in behind for name in one.fields if one.residue(name).nothing}
     told = part.source is Source.CHANCE or set(part.fields) <= whole
-    return told and not _tells_order(part) and part.images({}).points is not None
+    return told and not tells_order(part) and part.images({}).points is not None
 
 
 def _usable(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
@@ -261,20 +290,52 @@ def _stop(prefix: bytes) -> bytes:
 
 def _planned(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -> Plan:
     pinned = len(walk.pieces)
-    orders = orders_behind(key, pinned)
-    flipped = [Ordering(one.field, not one.descending) for one in asked]
-    natural = [one for one in orders if not _is_single(bounds, one.field)][: len(asked)]
+    merged = _merged(key, walk, bounds, asked)
+    orders = orders_from(key, merged, _constant(walk))
+    natural = _natural(orders, bounds, asked)
     return Plan(
         pieces=tuple(walk.pieces),
         intervals=walk.intervals,
         pinned=pinned,
+        merged=merged,
         residual=tuple(name for name in bounds if name not in walk.decided),
         orders=orders,
         serves_order=natural == list(asked),
-        serves_backwards=bool(asked) and natural == flipped and not _has_nulls(key, bounds, asked),
+        serves_backwards=_serves_backwards(key, natural, bounds, asked),
         is_full_scan=not walk.narrowed,
         is_point=pinned == len(key.parts),
     )
+
+
+def _merged(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -> int:
+    """How many pinned parts to merge without: the most that leave the order asked for.
+
+    All of them, where none do.
+    """
+    for count in range(len(walk.pieces), -1, -1):
+        natural = _natural(orders_from(key, count, _constant(walk)), bounds, asked)
+        if natural == list(asked) or _serves_backwards(key, natural, bounds, asked):
+            return count
+    return len(walk.pieces)
+
+
+def _constant(walk: _Walk) -> frozenset[int]:
+    """The pinned parts that have the same bytes in all ranges, by their places in the key."""
+    return frozenset(place for place, points in enumerate(walk.pieces) if len(points) < 2)
+
+
+def _natural(
+    orders: Sequence[Ordering], bounds: Bounds, asked: Sequence[Ordering]
+) -> list[Ordering]:
+    """As much of the order in which rows come as was asked for, without what has one value."""
+    return [one for one in orders if not _is_single(bounds, one.field)][: len(asked)]
+
+
+def _serves_backwards(
+    key: Key, natural: list[Ordering], bounds: Bounds, asked: Sequence[Ordering]
+) -> bool:
+    flipped = [Ordering(one.field, not one.descending) for one in asked]
+    return bool(asked) and natural == flipped and not _has_nulls(key, bounds, asked)
 
 
 def _is_single(bounds: Bounds, name: str) -> bool:
@@ -289,42 +350,3 @@ def _has_nulls(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> bool:
         name not in bounds or (isinstance(bounds[name], OneOf) and asks_for_null(bounds, name))
         for name in nullable
     )
-
-
-def orders_behind(key: Key, pinned: int) -> tuple[Ordering, ...]:
-    """The order of rows that are merged by what follows the first `pinned` parts."""
-    orders: list[Ordering] = []
-    for index, part in enumerate(key.parts[pinned:], pinned):
-        if part.cardinality == 1:
-            continue
-        if not _tells_order(part) or not (part.framing.closed or part is key.parts[-1]):
-            break
-        name = part.fields[0]
-        if name in {one.field for one in orders}:
-            continue
-        if not _is_completed(key.parts[index:]):
-            break
-        orders.append(Ordering(name, part.order.descends))
-    return tuple(orders)
-
-
-def _tells_order(part: Part) -> bool:
-    """Whether one field decides the part's place, or the reverse of it."""
-    return len(part.fields) == 1 and (part.order.ascends or part.order.descends)
-
-
-def _is_completed(parts: Sequence[Part]) -> bool:
-    """Whether the first part orders its field whole, alone or with those behind it.
-
-    A stretch of time does if the time itself follows at once, the same way round; or if it ends the
-    key and the rest of the time opens the qualifier.
-    """
-    first = parts[0]
-    for part in parts:
-        if part.fields != first.fields or part.order.descends != first.order.descends:
-            return False
-        if not _tells_order(part) or not (part.framing.closed or part is parts[-1]):
-            return False
-        if part.order.is_strict:
-            return True
-    return first.rest is not None and len(parts) == 1

@@ -113,14 +113,14 @@ def _bind_read(
 ) -> Read | None:
     before = len(mistakes.found)
     parsed = {
-        "where": _parsed(parse_where, words.where, f"{path}.where", mistakes),
-        "order": _parsed(parse_order, words.order, f"{path}.order", mistakes),
-        "rate": _parsed(read_rate, words.rate, f"{path}.rate", mistakes),
-        "span": _parsed(read_duration, words.span, f"{path}.span", mistakes),
+        "where": parsed_words(parse_where, words.where, f"{path}.where", mistakes),
+        "order": parsed_words(parse_order, words.order, f"{path}.order", mistakes),
+        "rate": parsed_words(read_rate, words.rate, f"{path}.rate", mistakes),
+        "span": parsed_words(read_duration, words.span, f"{path}.span", mistakes),
     }
     for word in ("where", "order"):
         for one in parsed[word] or ():
-            _check_test(one, fields, f"{path}.{word}", mistakes)
+            check_test(one, fields, f"{path}.{word}", mistakes)
     _check_values(parsed["where"] or (), fields, f"{path}.where", mistakes)
     if len(mistakes.found) > before:
         return None
@@ -135,7 +135,7 @@ def _bind_read(
     )
 
 
-def _parsed(parse: Any, text: str | None, path: str, mistakes: Mistakes) -> Any:
+def parsed_words(parse: Any, text: str | None, path: str, mistakes: Mistakes) -> Any:
     """What a parser makes of a text; its refusal is noted."""
     if text is None:
         return None
@@ -146,9 +146,10 @@ def _parsed(parse: Any, text: str | None, path: str, mistakes: Mistakes) -> Any:
         return None
 
 
-def _check_test(
+def check_test(
     one: Condition | Ordering, fields: Mapping[str, Field], path: str, mistakes: Mistakes
 ) -> None:
+    """Note a condition or an ordering of a field that there is not, or of a type that lacks it."""
     field = fields.get(one.field)
     if field is None:
         known = ", ".join(list(fields)[:12])

@@ -1,5 +1,6 @@
 """Results shown: as text for people, as JSON documents for machines."""
 
+from rowkey.render.counts import regions_document, regions_lines
 from rowkey.render.documents import (
     FORMAT,
     check_document,
@@ -11,6 +12,7 @@ from rowkey.render.documents import (
     vectors_document,
 )
 from rowkey.render.fields import CHECK, SIMULATE, SPLITS, VECTORS, paths_of
+from rowkey.render.plans import EXPLAIN, explanation_document, explanation_lines
 from rowkey.render.text import (
     check_lines,
     print_simulation,
@@ -21,17 +23,22 @@ from rowkey.render.text import (
 
 __all__ = [
     "CHECK",
+    "EXPLAIN",
     "FORMAT",
     "SIMULATE",
     "SPLITS",
     "VECTORS",
     "check_document",
     "check_lines",
+    "explanation_document",
+    "explanation_lines",
     "mistakes_document",
     "paths_of",
     "plain",
     "print_simulation",
     "reasons",
+    "regions_document",
+    "regions_lines",
     "row_document",
     "simulation_document",
     "sizing_lines",

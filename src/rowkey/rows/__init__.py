@@ -1,7 +1,22 @@
-"""How an event becomes a row: its key, its cells, and what they cost."""
+"""How an event becomes a row: its key, its cells, and what they cost; and how it is read back."""
 
-from rowkey.rows.contract import CellShape, Place
+from rowkey.rows.contract import CellShape, Format, Left, Place, Slot
 from rowkey.rows.layout import DEFAULT_FAMILY, Layout, lay_out, mean_bytes
+from rowkey.rows.packs import FORMATS
 from rowkey.rows.places import KINDS as PLACES
+from rowkey.rows.stamp import Stamp
 
-__all__ = ["DEFAULT_FAMILY", "PLACES", "CellShape", "Layout", "Place", "lay_out", "mean_bytes"]
+__all__ = [
+    "DEFAULT_FAMILY",
+    "FORMATS",
+    "PLACES",
+    "CellShape",
+    "Format",
+    "Layout",
+    "Left",
+    "Place",
+    "Slot",
+    "Stamp",
+    "lay_out",
+    "mean_bytes",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.rows.contract import CellShape, Place
+from rowkey.rows.opening import Opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class Qualifier(Place):
-    """Before the qualifier of every cell of the event: many events share one wide row."""
+    """Before the qualifier of every cell of the event: many events share one wide row.
+
+    A value stands there in the default encoding it would have in a key, text with its end, so that
+    no two events have the same bytes.
+    """
 
     name = "qualifier"
 
@@ -31,4 +36,8 @@ class Qualifier(Place):
 
     @classmethod
     def qualifier_bytes(cls, fields: Sequence[Field], widths: Mapping[str, Width]) -> float:
-        return sum(widths[field.name].mean * widths[field.name].share for field in fields)
+        return Opening((), fields).mean_bytes(widths)
+
+    @classmethod
+    def opening(cls, fields: Sequence[Field]) -> tuple[Field, ...]:
+        return tuple(fields)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.rows.contract import CellShape, Place
+from rowkey.rows.stamp import Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,3 +29,7 @@ class Timestamp(Place):
         cls, fields: Sequence[Field], family: str, widths: Mapping[str, Width]
     ) -> Iterator[CellShape]:
         return iter(())
+
+    @classmethod
+    def stamps(cls, fields: Sequence[Field]) -> Iterator[Stamp]:
+        return map(Stamp, fields)

@@ -1,0 +1,25 @@
+"""Where designs are remembered: declaration, generations and codes, for everyone who opens them."""
+
+from rowkey.catalog.codes import CatalogDictionary, Known
+from rowkey.catalog.contract import Catalog
+from rowkey.catalog.drift import Difference, compare, differences, standing
+from rowkey.catalog.entry import Entry, Generation, counts_of
+from rowkey.catalog.remembering import evolved, open_catalog, remember
+from rowkey.catalog.stores import KINDS as CATALOGS
+
+__all__ = [
+    "CATALOGS",
+    "Catalog",
+    "CatalogDictionary",
+    "Difference",
+    "Entry",
+    "Generation",
+    "Known",
+    "compare",
+    "counts_of",
+    "differences",
+    "evolved",
+    "open_catalog",
+    "remember",
+    "standing",
+]

@@ -1,0 +1,86 @@
+"""What a catalog answers: entries by table, changed only by who has seen their last version."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.errors import Conflict
+
+if TYPE_CHECKING:
+    from rowkey.catalog.entry import Entry
+
+
+class Catalog(ABC):
+    """Remembers tables for everyone who opens them.
+
+    Every write is all or nothing, and of several at once on the same version one wins: a client
+    reads, decides, and writes if nothing has changed meanwhile.
+    """
+
+    name: ClassVar[str]
+    """The scheme of its URLs."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, where: str) -> Catalog:
+        """Open the catalog.
+
+        Args:
+            where: what stands behind the scheme and its colon.
+
+        Raises:
+            Unsupported: it cannot be reached.
+        """
+
+    @abstractmethod
+    def read(self, table: str) -> Entry | None:
+        """The entry of a table, with its version; None if there is none.
+
+        Raises:
+            Unsupported: what is stored cannot be read, or is no entry.
+        """
+
+    @abstractmethod
+    def write(self, table: str, entry: Entry, expected: int | None) -> int:
+        """Replace the entry of a table.
+
+        Args:
+            table: its name.
+            entry: the new entry; its own version says nothing.
+            expected: the version that was read, or None if there was no entry.
+
+        Returns:
+            The version that the entry has now.
+
+        Raises:
+            Conflict: the entry has another version, or there is one, or none.
+            Unsupported: it cannot be stored.
+        """
+
+    @abstractmethod
+    def remove(self, table: str) -> None:
+        """Forget a table; forgetting one that is not known is harmless."""
+
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """The names of the tables that are remembered, ascending."""
+
+
+def check_version(table: str, found: int | None, expected: int | None) -> None:
+    """Refuse to replace an entry that is not the one that was read.
+
+    Args:
+        table: the table's name.
+        found: the version that the entry has; None if there is none.
+        expected: the version that was read; None if there was no entry.
+
+    Raises:
+        Conflict: they differ.
+    """
+    if found != expected:
+        raise Conflict(f"table {table}", f"its entry is {_said(found)}", _said(expected))
+
+
+def _said(version: int | None) -> str:
+    return "none" if version is None else f"version {version}"

@@ -1,0 +1,105 @@
+"""An entry as a JSON document, and back; what is no entry is told, with the file it lies in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from rowkey.catalog.entry import Entry, Generation
+from rowkey.errors import Unsupported
+
+FORMAT = 1
+"""Version of the document; it changes when a field is renamed or means something else."""
+
+
+def text_of(entry: Entry, table: str, version: int) -> str:
+    """An entry as the text of its document.
+
+    Args:
+        entry: the entry.
+        table: the table's name.
+        version: the version it is written as.
+    """
+    document = {
+        "format": FORMAT,
+        "table": table,
+        "version": version,
+        "hash": entry.hash,
+        "declaration": entry.declaration,
+        "generations": [
+            {
+                "number": one.number,
+                "counts": {str(place): count for place, count in one.counts.items()},
+                "splits": [split.hex() for split in one.splits],
+                "opened_ms": one.opened_ms,
+            }
+            for one in entry.generations
+        ],
+        "codes": {name: list(values) for name, values in entry.codes.items()},
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def entry_of(data: bytes, table: str, where: str) -> Entry:
+    """The entry that a document holds.
+
+    Args:
+        data: the document.
+        table: the table whose entry it should be.
+        where: the name of the file, for messages.
+
+    Raises:
+        Unsupported: it is no entry, or not of this table; the file is named.
+    """
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as problem:
+        _refuse(where, f"it is no JSON document: {problem}")
+    if not isinstance(document, dict):
+        _refuse(where, "it is no entry of a catalog")
+    if document.get("format") != FORMAT:
+        allowed = f"format {FORMAT}"
+        _refuse(where, f"it has the format {document.get('format')!r}", allowed)
+    if document.get("table") != table:
+        _refuse(where, f"it is the entry of {document.get('table')!r}", repr(table))
+    try:
+        entry = _entry(document)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        _refuse(where, f"it is no entry of a catalog: {type(problem).__name__}: {problem}")
+    if entry.hash != document.get("hash"):
+        what = "its hash is not that of its declaration"
+        _refuse(where, what, entry.hash, "Put back the declaration that the table has.")
+    return entry
+
+
+def _entry(document: dict[str, Any]) -> Entry:
+    """The fields of a document, each of the type it must have."""
+    generations = tuple(
+        Generation(
+            _whole(one["number"]),
+            {int(place): _whole(count) for place, count in one["counts"].items()},
+            tuple(bytes.fromhex(split) for split in one["splits"]),
+            _whole(one["opened_ms"], least=0),
+        )
+        for one in document["generations"]
+    )
+    if not generations:
+        raise ValueError("it has no generation")
+    codes = {name: tuple(map(_text, values)) for name, values in document["codes"].items()}
+    return Entry(_text(document["declaration"]), generations, codes, _whole(document["version"]))
+
+
+def _whole(value: Any, least: int = 1) -> int:
+    if type(value) is not int or value < least:
+        raise ValueError(f"{value!r} is no whole number from {least} on")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _refuse(where: str, what: str, allowed: str = "", remedy: str = "") -> NoReturn:
+    raise Unsupported(where, what, allowed, remedy or "Restore the file, or remove the table.")

@@ -1,0 +1,119 @@
+"""The catalog `file`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from rowkey.catalog.contract import Catalog, check_version
+from rowkey.catalog.document import entry_of, text_of
+from rowkey.errors import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.catalog.entry import Entry
+
+SUFFIX = ".json"
+LOCK = "catalog.lock"
+BEING_WRITTEN = "catalog.new"
+"""One name is enough: only who holds the lock writes it."""
+
+
+class File(Catalog):
+    """One JSON document a table in a directory: `file:PATH`. Processes of one machine may share it.
+
+    A document is written beside the old one, brought to disk, and renamed over it under a lock, so
+    that a process that dies leaves the old document or the new one. Readers take no lock.
+
+    Args:
+        directory: where the documents lie; it is made if it is missing.
+
+    Raises:
+        Unsupported: the directory cannot be made.
+    """
+
+    name = "file"
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        with self._telling(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def open(cls, where: str) -> File:
+        if not where:
+            raise Unsupported("file:", "no directory is named", "file:PATH")
+        return cls(where)
+
+    def path(self, table: str) -> Path:
+        """Where the document of a table lies."""
+        return self.directory / f"{quote(table, safe='')}{SUFFIX}"
+
+    def read(self, table: str) -> Entry | None:
+        path = self.path(table)
+        with self._telling(path):
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                return None
+        return entry_of(data, table, str(path))
+
+    def write(self, table: str, entry: Entry, expected: int | None) -> int:
+        path = self.path(table)
+        with self._telling(path), self._locked():
+            found = self.read(table)
+            check_version(table, None if found is None else found.version, expected)
+            version = (expected or 0) + 1
+            self._replace(path, text_of(entry, table, version).encode())
+        return version
+
+    def remove(self, table: str) -> None:
+        path = self.path(table)
+        with self._telling(path), self._locked():
+            path.unlink(missing_ok=True)
+            self._sync_directory()
+
+    def tables(self) -> list[str]:
+        with self._telling(self.directory):
+            names = [path.name for path in self.directory.iterdir()]
+        return sorted(unquote(n.removesuffix(SUFFIX)) for n in names if n.endswith(SUFFIX))
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        """Put a document in the place of another, whole and on disk."""
+        beside = self.directory / BEING_WRITTEN
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        self._sync_directory()
+
+    def _sync_directory(self) -> None:
+        """Bring the names of the directory to disk, which a rename alone does not."""
+        number = os.open(self.directory, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of the directory; it falls with the process that holds it."""
+        import fcntl
+
+        with (self.directory / LOCK).open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def _telling(self, path: Path) -> Iterator[None]:
+        """Raise what the file system refuses as an error that names the file."""
+        try:
+            yield
+        except OSError as problem:
+            what = problem.strerror or str(problem)
+            raise Unsupported(str(path), f"the catalog cannot use it: {what}") from problem

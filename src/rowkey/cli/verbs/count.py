@@ -1,0 +1,40 @@
+"""The verb `count`."""
+
+from __future__ import annotations
+
+import click
+
+from rowkey.cli.conditions import WHERE
+from rowkey.cli.options import DESIGN, TEXT_OR_JSON, print_json, print_lines
+from rowkey.cli.tables import ON, opened
+
+
+@click.command(short_help="How many rows meet conditions; by region.")
+@DESIGN
+@ON
+@WHERE
+@click.option("--regions", is_flag=True, help="What each region has counted, in place of rows.")
+@TEXT_OR_JSON
+def command(design: str, url: str, where: tuple[str, ...], output: str, *, regions: bool) -> None:
+    """Count the rows that meet all conditions; they are read to be counted.
+
+    \b
+    rowkey count logs.toml --on rocks:./data --where host=web-1
+    rowkey count logs.toml --on rocks:./data --regions -f json
+    """
+    from rowkey.cli.conditions import conditions_of
+    from rowkey.render import regions_document, regions_lines
+
+    with opened(design, url) as table:
+        if regions:
+            counts = table.regions()
+            if output == "json":
+                print_json(regions_document(table.design, counts))
+            else:
+                print_lines(regions_lines(table.design, counts))
+            return
+        count = table.count(conditions_of(where))
+    if output == "json":
+        print_json({"format": 1, "rows": count})
+    else:
+        print_lines([str(count)])

@@ -1,0 +1,182 @@
+"""A cursor over one range: rows one by one, or blocks of Arrow columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.cells import RowCells
+from rowkey.engines.columns import build_blocks
+from rowkey.engines.contract import Ask, Cursor, Span
+from rowkey.engines.rocksdb.blocks import chunk_blocks, regrouped
+from rowkey.engines.rocksdb.pairs import FIRST, MOST, read_chunks
+from rowkey.engines.rocksdb.reading import Rows, read_rows
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Mapping
+
+    import pyarrow as pa
+
+    from rowkey.cells import Cell, View
+    from rowkey.engines.rocksdb.ledger import Ledger
+    from rowkey.engines.rocksdb.pairs import Source
+
+_UNLIMITED = 2**63
+
+
+class RocksCursor(Cursor):
+    """The rows of one range; what was read is not read again.
+
+    Args:
+        sources: the families asked for, as they were when the cursor was opened.
+        views: what is seen of each.
+        span: the range.
+        ask: what was asked.
+        ledger: told of each row that is given.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        views: Mapping[str, View],
+        span: Span,
+        ask: Ask,
+        ledger: Ledger,
+    ) -> None:
+        self._sources, self._views = sources, views
+        self._span, self._ask, self._ledger = span, ask, ledger
+        self._names: list[bytes] = []
+        self._ahead: Iterator[bytes] = iter(self._names)
+        self._counted = 0
+        self._rows: Generator[RowCells, None, None] | None = None
+        self._blocks: Generator[pa.RecordBatch, None, None] | None = None
+        self._closed = False
+
+    def __iter__(self) -> Iterator[RowCells]:
+        if self._blocks is not None:
+            raise Refused("cursor", "it gives blocks already", "rows or blocks")
+        rows = self._started()
+        return rows if self._ask.batch is None else _cut(rows, self._ask.batch)
+
+    def _started(self) -> Generator[RowCells, None, None]:
+        if self._rows is None:
+            self._rows = self._all_rows()
+        return self._rows
+
+    def _all_rows(self) -> Generator[RowCells, None, None]:
+        if self._closed:
+            return
+        left = self._ask.limit or _UNLIMITED
+        try:
+            for rows in self._lists():
+                self._names, self._counted = rows.names[:left], 0
+                left -= len(self._names)
+                self._ahead = iter(self._names)
+                yield from rows.pieces(self._ahead)
+                self.settle()
+                if not left:
+                    return
+        finally:
+            self.settle()
+
+    def _lists(self) -> Iterator[Rows]:
+        """Rows as they are read, some at a time."""
+        reverse = self._ask.reverse
+        lists = [
+            read_rows(source, family, self._views[family], self._span, reverse=reverse)
+            for family, source in self._sources.items()
+        ]
+        return lists[0] if len(lists) == 1 else _merged(lists, reverse=reverse)
+
+    def settle(self) -> None:
+        """Count the rows given since this was last asked."""
+        # A list's iterator knows how much of it is left: that spares a count for every row.
+        given = len(self._names) - self._ahead.__length_hint__()  # type: ignore[attr-defined]
+        names = self._names[self._counted : given]
+        self._counted = given
+        if names:
+            self._ledger.count_reads(names)
+
+    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        if self._ask.raw:
+            raise Refused("raw", "a block has no place for deletes", "a read that is not raw")
+        if rows < 1:
+            raise Refused("rows", f"{rows} is too few", "1 or more")
+        if self._blocks is None:
+            if self._rows is None and len(self._sources) == 1:
+                self._blocks = self._fast_blocks(rows)
+            else:
+                self._blocks = _from(build_blocks(self._started(), tuple(self._sources), rows))
+        return self._blocks
+
+    def _fast_blocks(self, rows: int) -> Generator[pa.RecordBatch, None, None]:
+        """Blocks of one family, from its chunks without a row between."""
+        if self._closed:
+            return
+        ((family, source),) = self._sources.items()
+        view, reverse, limit = self._views[family], self._ask.reverse, self._ask.limit
+        first = MOST if limit is None else max(FIRST, min(limit, MOST))
+        chunks = read_chunks(source, self._span, reverse=reverse, first=first)
+        pieces = chunk_blocks(chunks, family, view, reverse=reverse)
+        for block, starts in regrouped(pieces, rows, limit):
+            self._ledger.count_reads_array(block.column(0).take(starts))
+            yield block
+
+    def close(self) -> None:
+        self._closed = True
+        for reading in (self._rows, self._blocks):
+            if reading is not None:
+                reading.close()
+        self._sources = {}
+
+
+def _from(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
+    yield from blocks
+
+
+def _cut(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
+    for row, cells in rows:
+        for start in range(0, len(cells), batch):
+            yield RowCells(row, cells[start : start + batch])
+
+
+def _merged(families: list[Iterator[Rows]], *, reverse: bool) -> Iterator[Rows]:
+    """Rows of several families, each with the cells of all.
+
+    What is known of all families is what lies before the row up to which the slowest was read.
+    """
+    waiting: list[list[tuple[bytes, list[Cell]]]] = [[] for _ in families]
+    live = dict(enumerate(families))
+    while live or any(waiting):
+        for place, rows in list(live.items()):
+            while not waiting[place]:
+                more = next(rows, None)
+                if more is None:
+                    del live[place]
+                    break
+                waiting[place] = list(zip(more.names, more.cells, strict=True))
+        ends = [waiting[place][-1][0] for place in live]
+        bound = (max(ends) if reverse else min(ends)) if ends else None
+        together: dict[bytes, list[Cell]] = {}
+        for place, pieces in enumerate(waiting):
+            behind = len(pieces) if bound is None else _behind(pieces, bound, reverse=reverse)
+            for row, cells in pieces[:behind]:
+                together[row] = together[row] + cells if row in together else cells
+            del pieces[:behind]
+        names = sorted(together, reverse=reverse)
+        yield Rows(names, map(together.__getitem__, names))
+
+
+def _behind(
+    pieces: list[tuple[bytes, list[Cell]]], bound: bytes, *, reverse: bool
+) -> int:
+    """The place behind the last row that does not lie beyond a bound."""
+    low, high = 0, len(pieces)
+    while low < high:
+        middle = (low + high) // 2
+        row = pieces[middle][0]
+        if row >= bound if reverse else row <= bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,233 @@
+"""One RocksDB in one directory: opened and closed, its families found, its errors put in words."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from rocksdict import DbClosedError, Options, Rdict, WriteBatch, WriteOptions
+
+from rowkey.engines.rocksdb.options import (
+    changed_options,
+    family_options,
+    set_table_options,
+    table_options,
+)
+from rowkey.engines.rocksdb.wal import find_damage, logs_in
+from rowkey.errors import Refused, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from rocksdict import ColumnFamily
+
+    from rowkey.cells import Family
+
+META = "default"
+"""The column family of RocksDB that holds what is known of the table; each RocksDB has one."""
+
+_PREFIX = "f_"
+_DISK_FULL = ("No space left on device", "File too large", "Disk quota exceeded")
+
+
+def column_family(family: str) -> str:
+    """The name under which RocksDB keeps a family; never `META`, always plain ASCII.
+
+    >>> column_family("d")
+    'f_d'
+    """
+    return _PREFIX + quote(family, safe="")
+
+
+class Files:
+    """A RocksDB that is open.
+
+    Args:
+        path: its directory.
+        db: the open database.
+        families: names of its families.
+    """
+
+    def __init__(self, path: Path, db: Rdict, families: Iterable[str]) -> None:
+        self.path = path
+        self.meta = db
+        self.families: dict[str, Rdict] = {}
+        self.handles: dict[str, ColumnFamily] = {}
+        self._sync, self._lazy = WriteOptions(), WriteOptions()
+        self._sync.sync = True
+        for family in families:
+            self._know(family)
+
+    def _know(self, family: str) -> None:
+        name = column_family(family)
+        self.families[family] = self.meta.get_column_family(name)
+        self.handles[family] = self.meta.get_column_family_handle(name)
+
+    @classmethod
+    def create(cls, path: Path, families: Iterable[Family]) -> Files:
+        """Make a RocksDB in a directory that has none."""
+        given = {family.name: family for family in families}
+        options = {column_family(name): family_options(family) for name, family in given.items()}
+        with told(path):
+            return cls(path, Rdict(str(path), table_options(), options), given)
+
+    @classmethod
+    def open(cls, path: Path, *, repair: bool = False) -> Files:
+        """Open a RocksDB that is there; its families are known when `know` is called.
+
+        Raises:
+            Unsupported: another process has it, or it is damaged.
+        """
+        _check_raw(path)
+        _check_logs(path)
+        with told(path):
+            options, families = Options.load_latest(str(path))
+            db = Rdict(str(path), set_table_options(options, repair=repair), families)
+        return cls(path, db, ())
+
+    def know(self, families: Iterable[str]) -> None:
+        """Find the column families of these families."""
+        with told(self.path):
+            for family in families:
+                self._know(family)
+
+    def alter(self, family: Family) -> None:
+        """Give a family other options, or make room for a new one."""
+        with told(self.path):
+            if family.name in self.families:
+                self.families[family.name].set_options(changed_options(family))
+                return
+            name = column_family(family.name)
+            if name not in Rdict.list_cf(str(self.path)):
+                self.meta.create_column_family(name, family_options(family)).close()
+            self._know(family.name)
+
+    def batch(self) -> WriteBatch:
+        """An empty batch of changes."""
+        return WriteBatch(raw_mode=True)
+
+    def write(self, batch: WriteBatch, *, sync: bool) -> None:
+        """Apply a batch whole.
+
+        Raises:
+            Unsupported: it could not be written; nothing of it can be read.
+        """
+        try:
+            self.meta.write(batch, self._sync if sync else self._lazy)
+        except Exception as problem:
+            raise explained(self.path, problem) from problem
+
+    def flush(self) -> None:
+        """Write what is in memory to files."""
+        with told(self.path):
+            for family in self.families.values():
+                family.flush()
+            self.meta.flush()
+
+    def compact(self) -> None:
+        """Merge the files of each family."""
+        with told(self.path):
+            for family in self.families.values():
+                family.flush()
+                family.compact_range(None, None)
+
+    def size(self) -> int:
+        """Bytes of its files."""
+        with told(self.path):
+            entries = [entry.stat() for entry in self.path.iterdir() if entry.is_file()]
+        return sum(entry.st_size for entry in entries)
+
+    def close(self) -> None:
+        """Let go of the directory; iterators that still live hold it until they are gone."""
+        self.handles.clear()
+        with told(self.path):
+            for family in self.families.values():
+                family.close()
+            self.families.clear()
+            self.meta.close()
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn errors of RocksDB into one that says what to do.
+
+    Raises:
+        Unsupported: in place of every error of RocksDB.
+    """
+    try:
+        yield
+    except (Refused, Unsupported):
+        raise
+    except Exception as problem:
+        raise explained(path, problem) from problem
+
+
+def explained(path: Path, problem: Exception) -> Exception:
+    """What an error of RocksDB means."""
+    text = str(problem)
+    if isinstance(problem, DbClosedError):
+        return Refused("table", f"{path.name} is closed", "an open table")
+    if "LOCK" in text or "lock hold" in text:
+        return in_use(path)
+    if any(words in text for words in _DISK_FULL):
+        return Unsupported(
+            str(path),
+            f"the disk is full, or a file may not grow ({text})",
+            remedy="Free space and open the table again: all that was acknowledged is kept.",
+        )
+    if text.startswith("Corruption"):
+        return _damaged(path, text)
+    return Unsupported(str(path), f"RocksDB says {text}")
+
+
+def in_use(path: Path) -> Unsupported:
+    """The error of a directory that another process has open."""
+    return Unsupported(
+        str(path),
+        "it is open already, in this or another process",
+        "one process at a time",
+        "Close the other one, or work on a copy.",
+    )
+
+
+REPAIR = "Restore a copy; or run `rowkey repair`, which drops what follows the damage, and says it."
+
+
+def _damaged(path: Path, text: str) -> Unsupported:
+    """An error that names the damaged file: RocksDB names tables, but not its log."""
+    if ".sst" not in text:
+        for log in logs_in(path):
+            damage = find_damage(log.read_bytes(), thorough=True)
+            if damage is not None:
+                return _damaged_log(log, damage.at, damage.what)
+    return Unsupported(str(path), f"it is damaged; RocksDB says {text}", remedy=REPAIR)
+
+
+def _damaged_log(log: Path, at: int, what: str) -> Unsupported:
+    return Unsupported(str(log), f"it is damaged at byte {at:,}: {what}", remedy=REPAIR)
+
+
+def _check_logs(path: Path) -> None:
+    """Raise for damage that RocksDB would pass over, or never return from."""
+    for log in logs_in(path):
+        damage = find_damage(log.read_bytes())
+        if damage is not None:
+            raise _damaged_log(log, damage.at, damage.what)
+
+
+def _check_raw(path: Path) -> None:
+    """Raise unless values are read as bytes: rocksdict's other mode would run code found in them.
+
+    Source: README of rocksdict: values that are no bytes are pickled, unless in raw mode.
+    """
+    config = path / "rocksdict-config.json"
+    try:
+        raw = json.loads(config.read_text("utf-8")).get("raw_mode")
+    except (OSError, ValueError, AttributeError):
+        raw = None
+    if raw is not True:
+        what = "it does not say that the directory holds plain bytes"
+        raise Unsupported(str(config), what, '"raw_mode": true', "Open tables of rowkey only.")

@@ -1,0 +1,102 @@
+"""How the attributes of a family become options of RocksDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocksdict import BlockBasedOptions, DBCompressionType, DBRecoveryMode, Options
+
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rowkey.cells import Family
+
+BLOOM_BITS = 10
+"""Bits a key, which is 1 % of false answers. Source: RocksDB, Bloom filter; HBase's default too."""
+
+LOGS_KEPT = 4
+"""Files of RocksDB's own log that are kept, one for each of the last times it was opened."""
+
+_CODECS: Mapping[str, tuple[Callable[[], DBCompressionType], str]] = {
+    "NONE": (DBCompressionType.none, "kNoCompression"),
+    "SNAPPY": (DBCompressionType.snappy, "kSnappyCompression"),
+    "LZ4": (DBCompressionType.lz4, "kLZ4Compression"),
+    "ZSTD": (DBCompressionType.zstd, "kZSTD"),
+    "GZ": (DBCompressionType.zlib, "kZlibCompression"),
+    "BZIP2": (DBCompressionType.bz2, "kBZip2Compression"),
+}
+"""HBase's codecs that RocksDB has, as it is told of them before and after it is opened."""
+
+
+def check_codecs(family: Family) -> None:
+    """Raise unless RocksDB has the codecs of a family.
+
+    Raises:
+        Refused: naming the attribute, and the codecs there are.
+    """
+    for word in ("compression", "compression_compact"):
+        codec = getattr(family, word)
+        if codec is not None and codec not in _CODECS:
+            what = f"RocksDB has no {codec}"
+            raise Refused(f"families.{family.name}.{word}", what, ", ".join(_CODECS))
+
+
+def table_options(*, repair: bool = False) -> Options:
+    """The options of a whole RocksDB.
+
+    A torn end of the log is what a kill leaves behind and is forgiven; a damaged record before it
+    is not, for what follows it was acknowledged. All families are flushed together, so that none
+    is ahead of a log that was cut.
+
+    Args:
+        repair: whether to stop reading the log at the first damage instead of refusing.
+
+    Source: WALRecoveryMode; 15 of 15 flipped bits were opened silently by the default,
+        point-in-time.
+    """
+    return set_table_options(Options(raw_mode=True), repair=repair)
+
+
+def set_table_options(options: Options, *, repair: bool = False) -> Options:
+    """Options as they were stored, with those of `table_options`."""
+    mode = DBRecoveryMode.tolerate_corrupted_tail_records()
+    if repair:
+        mode = DBRecoveryMode.point_in_time()
+    options.create_if_missing(True)
+    options.create_missing_column_families(True)
+    options.set_wal_recovery_mode(mode)
+    options.set_atomic_flush(True)
+    options.set_keep_log_file_num(LOGS_KEPT)
+    return options
+
+
+def family_options(family: Family) -> Options:
+    """The options of the column family of RocksDB that holds a family of a table.
+
+    RocksDB's filters hold whole keys, so ROW, ROWCOL and prefixes of rows are one to it.
+    """
+    options = Options(raw_mode=True)
+    options.set_compression_type(_CODECS[family.compression][0]())
+    if family.compression_compact is not None:
+        options.set_bottommost_compression_type(_CODECS[family.compression_compact][0]())
+    blocks = BlockBasedOptions()
+    blocks.set_block_size(family.block_size)
+    if family.bloom != "NONE":
+        blocks.set_bloom_filter(BLOOM_BITS, block_based=False)
+    if not family.block_cache:
+        blocks.disable_cache()
+    options.set_block_based_table_factory(blocks)
+    return options
+
+
+def changed_options(family: Family) -> dict[str, str]:
+    """The same, in the words of RocksDB for one that is open; `block_cache` stays as it was."""
+    bloom = "nullptr" if family.bloom == "NONE" else f"bloomfilter:{BLOOM_BITS}:false"
+    compact = family.compression_compact
+    return {
+        "compression": _CODECS[family.compression][1],
+        "bottommost_compression": _CODECS[compact][1] if compact else "kDisableCompressionOption",
+        "block_based_table_factory": f"{{block_size={family.block_size};filter_policy={bloom};}}",
+    }

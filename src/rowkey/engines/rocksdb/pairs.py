@@ -1,0 +1,225 @@
+"""What is stored of rows, as pairs of keys and values: of one row, or of a range chunk by chunk.
+
+What a range reads ahead grows as it is read, so that its first row costs no more than a row.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rocksdict import ReadOptions
+
+from rowkey.engines.rocksdb.layout import BEHIND, END, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocksdict import Rdict, Snapshot
+
+    from rowkey.cells import View
+    from rowkey.engines.contract import Span
+
+    Source = Rdict | Snapshot
+    Pair = tuple[bytes, bytes]
+    Pairs = tuple[list[bytes], list[bytes]]
+
+PART = 512
+"""Pairs taken from RocksDB at once: larger lists of tuples wake Python's collector too often."""
+
+ROWS_ALONE = 8
+"""Rows that a range reads one at a time at first."""
+
+FIRST = 64
+"""Cells it then reads at once."""
+
+MOST = 8_192
+"""Cells it reads at once later on."""
+
+BYTES_MOST = 16 << 20
+"""Bytes of values at which it stops reading ahead further."""
+
+_NARROW = 32
+"""Cells up to which a row is read whole although few of its columns are wanted."""
+
+
+def row_pairs(source: Source, prefix: bytes, view: View) -> list[Pair]:
+    """What is stored of one row in a family, in order.
+
+    Of named columns, or of a stretch of them, a wide row gives these, and what deletes the family.
+
+    Args:
+        source: a family, as it is or as it was.
+        prefix: the row, escaped, with its end.
+        view: what is wanted of it.
+
+    Cost: about 3 µs for RocksDB to find the row, and 0.2 µs a cell.
+    """
+    options = ReadOptions()
+    options.set_iterate_upper_bound(prefix[:-1] + BEHIND)
+    items = source.items(from_key=prefix, read_opt=options)
+    if view.all_columns:
+        return list(items)
+    pairs = list(islice(items, _NARROW))
+    if len(pairs) < _NARROW:
+        return pairs
+    return list(_some_columns(source, options, prefix, view))
+
+
+def _some_columns(
+    source: Source, options: ReadOptions, prefix: bytes, view: View
+) -> Iterator[Pair]:
+    """The cells without a qualifier, where a family's deletes stand, and those of some columns."""
+    stretches = [(prefix + END, prefix + BEHIND)]
+    if view.qualifiers is None:
+        first, last = max(escape(view.first), BEHIND), escape(view.last)
+        stretches.append((prefix + first, prefix + last if last else prefix[:-1] + BEHIND))
+    else:
+        columns = sorted(prefix + escape(name) for name in view.qualifiers if name)
+        stretches += [(column + END, column + BEHIND) for column in columns]
+    pairs = source.iter(options)
+    for first, last in stretches:
+        pairs.seek(first)
+        while pairs.valid():
+            key = pairs.key()
+            if key >= last:
+                break
+            yield key, pairs.value()
+            pairs.next()
+
+
+def read_chunks(
+    source: Source, span: Span, *, reverse: bool = False, alone: int = 0, first: int = MOST
+) -> Iterator[Pairs]:
+    """Everything stored in a range, in ascending chunks of whole rows.
+
+    Args:
+        source: a family, as it is or as it was.
+        span: the range.
+        reverse: the last rows first; a chunk is ascending all the same.
+        alone: how many rows are chunks of their own before all others.
+        first: about how many cells the first chunk after them has.
+
+    Returns:
+        Keys and values, at least one row of them each.
+    """
+    options = ReadOptions()
+    items = _opened(source, span, options, reverse=reverse)
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    if alone:
+        for keys, values, ends in _rows_alone(items, alone):
+            if not ends:
+                break
+            yield _upright(keys, values, reverse)
+    for chunk in _chunks(items, keys, values, first):
+        yield _upright(*chunk, reverse)
+
+
+def _rows_alone(
+    items: Iterator[Pair], count: int
+) -> Iterator[tuple[list[bytes], list[bytes], bool]]:
+    """So many rows one by one, and at last what was read of the one behind them."""
+    key, value = next(items, (b"", b""))
+    for _ in range(count):
+        if not key:
+            break
+        prefix = key[: key.index(END) + 1]
+        keys, values = [key], [value]
+        for key, value in items:
+            if not key.startswith(prefix):
+                break
+            keys.append(key)
+            values.append(value)
+        else:
+            key = b""
+        yield keys, values, True
+    yield ([key], [value], False) if key else ([], [], False)
+
+
+def _chunks(
+    items: Iterator[Pair], keys: list[bytes], values: list[bytes], first: int
+) -> Iterator[Pairs]:
+    """Chunks of whole rows, the first one beginning with what was read before."""
+    wanted, size = first + len(keys), 0
+    while True:
+        part = list(islice(items, min(wanted - len(keys), PART)))
+        if part:
+            more_keys, more_values = zip(*part, strict=True)
+            keys += more_keys
+            values += more_values
+            size += len(more_values[-1]) * len(part)
+        if not part:
+            if keys:
+                yield keys, values
+            return
+        if len(keys) < wanted and size < BYTES_MOST:
+            continue
+        cut = _last_row(keys)
+        if cut:
+            kept = keys[cut:], values[cut:]
+            del keys[cut:], values[cut:]
+            yield keys, values
+            keys, values = kept
+            size = 0
+        wanted = min(wanted * 2, MOST) + len(keys)
+
+
+def _opened(
+    source: Source, span: Span, options: ReadOptions, *, reverse: bool
+) -> Iterator[Pair]:
+    """The pairs of a range.
+
+    Args:
+        source: a family.
+        span: the range.
+        options: must outlive the pairs: RocksDB keeps no copy of a bound.
+        reverse: the last first.
+    """
+    least = escape(span.start)
+    if span.stop:
+        options.set_iterate_upper_bound(escape(span.stop))
+    if not reverse:
+        return iter(source.items(from_key=least, read_opt=options))
+    items = source.items(backwards=True, read_opt=options)
+    # rocksdict takes a lower bound for an upper one, so the end is watched for here.
+    return _down_to(least, items) if least else iter(items)
+
+
+def _down_to(least: bytes, items: Iterator[Pair]) -> Iterator[Pair]:
+    for item in items:
+        if item[0] < least:
+            return
+        yield item
+
+
+def _last_row(keys: list[bytes]) -> int:
+    """The place at which the last row of some keys begins, in whatever direction they go."""
+    last = keys[-1]
+    prefix = last[: last.index(END) + 1]
+    low, high = 0, len(keys) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle].startswith(prefix):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _upright(keys: list[bytes], values: list[bytes], reverse: bool) -> Pairs:
+    if reverse:
+        keys.reverse()
+        values.reverse()
+    return keys, values
+
+
+def row_places(keys: list[bytes]) -> Iterator[tuple[bytes, int, int]]:
+    """Each row, escaped, with its first place and the one behind it."""
+    begin, prefix = 0, b""
+    for place, key in enumerate(keys):
+        if not prefix or not key.startswith(prefix):
+            if place:
+                yield prefix[:-1], begin, place
+            begin, prefix = place, key[: key.index(END) + 1]
+    yield prefix[:-1], begin, len(keys)

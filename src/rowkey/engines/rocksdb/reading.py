@@ -1,0 +1,150 @@
+"""Rows of cells, made of what is stored of them.
+
+Few cells are taken apart one by one; many at once go through Arrow, which costs a tenth. The cells
+themselves are made when a row is asked for: objects that wait are work for Python's collector.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, NamedTuple
+
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.engines.rocksdb.columns import take_columns_apart
+from rowkey.engines.rocksdb.layout import (
+    END,
+    KINDS,
+    MARKED,
+    TAIL,
+    escape,
+    read_tail,
+    unescape,
+    unwrap,
+)
+from rowkey.engines.rocksdb.pairs import FIRST, ROWS_ALONE, read_chunks, row_pairs, row_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rowkey.cells import View
+    from rowkey.engines.contract import Span
+    from rowkey.engines.rocksdb.columns import Columns
+    from rowkey.engines.rocksdb.pairs import Source
+
+FEW = 48
+"""Cells below which taking them apart one by one is faster than Arrow's fixed cost. Measured."""
+
+_cell = partial(tuple.__new__, Cell)
+_row_cells = partial(tuple.__new__, RowCells)
+
+
+class Rows(NamedTuple):
+    """Some rows, their cells not yet made.
+
+    Args:
+        names: their keys.
+        cells: the cells of each, to be taken in step with the names.
+    """
+
+    names: list[bytes]
+    cells: Iterator[list[Cell]]
+
+    def pieces(self, names: Iterator[bytes]) -> Iterator[RowCells]:
+        """The rows, each made when an iterator over their names is moved on."""
+        return map(_row_cells, zip(names, self.cells, strict=False))
+
+
+def row_cells(source: Source, family: str, row: bytes, view: View) -> list[Cell]:
+    """What a read of one row sees in a family.
+
+    Cost: about 3 µs for RocksDB to find the row, and 0.7 µs a cell.
+    """
+    prefix = escape(row) + END
+    pairs = row_pairs(source, prefix, view)
+    return view.sees(cells_of(family, pairs, len(prefix))) if pairs else []
+
+
+def cells_of(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int) -> list[Cell]:
+    """Pairs of one row and family as cells; the row's key with its end is so many bytes long."""
+    cells = []
+    for key, stored in pairs:
+        qualifier = key[row_end : -TAIL - 1]
+        if b"\1" in qualifier:
+            qualifier = unescape(qualifier)
+        left, kind = read_tail(key, len(key) - TAIL)
+        if stored[:1] == MARKED:
+            value, ttl_ms = unwrap(stored)
+            cells.append(_cell((family, qualifier, LATEST - left, value, KINDS[kind], ttl_ms)))
+        else:
+            cells.append(_cell((family, qualifier, LATEST - left, stored, KINDS[kind], None)))
+    return cells
+
+
+def read_rows(
+    source: Source, family: str, view: View, span: Span, *, reverse: bool = False
+) -> Iterator[Rows]:
+    """The rows of a range with the cells of one family that a read sees, some at a time.
+
+    Returns:
+        Rows in the order asked, those without a visible cell left out.
+    """
+    for keys, values in read_chunks(
+        source, span, reverse=reverse, alone=ROWS_ALONE, first=FIRST
+    ):
+        seen = None
+        if len(keys) >= FEW:
+            seen = seen_columns(take_columns_apart(keys, values), view)
+        if seen is None:
+            rows = rows_one_by_one(family, keys, values, view)
+            if reverse:
+                rows.reverse()
+            yield Rows([row.row for row in rows], iter([row.cells for row in rows]))  # type: ignore[list-item]
+        else:
+            yield as_rows(family, seen.reversed_rows() if reverse else seen)
+
+
+def rows_one_by_one(
+    family: str, keys: list[bytes], values: list[bytes], view: View
+) -> list[RowCells]:
+    """The rows of a chunk with the cells that a read sees, those without one left out."""
+    rows = []
+    for row, begin, stop in row_places(keys):
+        pairs = zip(keys[begin:stop], values[begin:stop], strict=True)
+        cells = view.sees(cells_of(family, pairs, len(row) + 1))
+        if cells:
+            rows.append(RowCells(unescape(row), cells))
+    return rows
+
+
+def seen_columns(columns: Columns, view: View) -> Columns | None:
+    """The cells that a read sees, or None where that must be told row by row.
+
+    At once go puts without times to live of their own, of whole families.
+    """
+    if view.raw or view.min_versions or not view.all_columns or not columns.only_puts:
+        return None
+    times = columns.timestamps
+    living = (times >= view.floor) & (times < view.high)
+    within = columns if living.all() else columns.where(living)
+    return within.where(within.kept(view.versions)) if len(within.kinds) else within
+
+
+def as_rows(family: str, columns: Columns) -> Rows:
+    """Columns of puts as rows.
+
+    Cost: about 0.1 µs a cell, and 0.2 µs when it is asked for.
+    """
+    if not len(columns.kinds):
+        return Rows([], iter(()))
+    starts = columns.row_starts()
+    names = columns.row_names(starts)
+    qualifiers, timestamps = columns.qualifiers.to_pylist(), columns.timestamps.tolist()
+    values = columns.values.to_pylist() if columns.listed is None else columns.listed
+    fields = zip(repeat(family), qualifiers, timestamps, values, repeat(Kind.PUT), repeat(None))
+    cells: Iterator[Cell] = map(_cell, fields)
+    each, rest = divmod(len(values), len(names))
+    if not rest and (starts[1:] - starts[:-1] == each).all():
+        return Rows(names, map(list, zip(*[cells] * each, strict=True)))
+    counts = [*(starts[1:] - starts[:-1]).tolist(), len(values) - int(starts[-1])]
+    return Rows(names, map(list, map(islice, repeat(cells), counts)))

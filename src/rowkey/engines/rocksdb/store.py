@@ -1,0 +1,250 @@
+"""What can be done with a table: reads and snapshots, changes of rows, care of its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from rowkey.cells import (
+    LATEST,
+    Kind,
+    RowCells,
+    View,
+    appended,
+    check_amount,
+    check_comparison,
+    check_families,
+    check_mutation,
+    holds,
+    incremented,
+    stamped,
+)
+from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
+from rowkey.engines.contract import ALL, Ask, Cursor, Reader, Store
+from rowkey.engines.rocksdb.cursor import RocksCursor
+from rowkey.engines.rocksdb.loading import load_blocks
+from rowkey.engines.rocksdb.options import check_codecs
+from rowkey.engines.rocksdb.purge import purge
+from rowkey.engines.rocksdb.reading import row_cells
+from rowkey.engines.specs import check_attributes_of, check_splits
+from rowkey.engines.territory import SplitLimits
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from rowkey.cells import Cell, CellBlock, Family
+    from rowkey.engines.contract import Check, RegionCount, Span, TableSpec
+    from rowkey.engines.rocksdb.pairs import Source
+    from rowkey.engines.rocksdb.tables import Table
+
+C = TypeVar("C")
+
+
+class RocksReader(Reader):
+    """Gets and scans of a table, as it is or as it was.
+
+    Args:
+        table: the table.
+        kept: its families as they were, for a snapshot.
+    """
+
+    def __init__(self, table: Table, kept: Mapping[str, Source] | None = None) -> None:
+        self._table, self._kept, self._closed = table, kept, False
+        if kept is not None:
+            table.readers.add(self)
+
+    def _check_open(self) -> None:
+        self._table.check_open()
+        if self._closed:
+            raise Refused("table", f"{self._table.name} is closed", "an open table")
+
+    def _views(self, ask: Ask) -> dict[str, View]:
+        self._check_open()
+        check_ask(ask, self._table.families)
+        return make_views(ask, self._table.families, self._table.clock())
+
+    def _of_one_moment(self, families: Iterable[str]) -> Mapping[str, Source]:
+        if self._kept is None:
+            return self._table.snapshots(families)
+        return {family: self._kept[family] for family in families if family in self._kept}
+
+    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
+        views = self._views(ask)
+        check_rows(rows)
+        if self._kept is None and len(views) == 1:
+            sources = self._table.sources(views)
+        else:
+            sources = self._of_one_moment(views)
+        self._table.ledger.count_reads(rows)
+        return [self._read(row, sources, views) for row in rows]
+
+    def _read(
+        self, row: bytes, sources: Mapping[str, Source], views: Mapping[str, View]
+    ) -> RowCells:
+        found: list[Cell] = []
+        for family, source in sources.items():
+            found += row_cells(source, family, row, views[family])
+        return RowCells(row, found)
+
+    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
+        views = self._views(ask)
+        sources = self._of_one_moment(views)
+        return [self._cursor(sources, views, span, ask) for span in spans]
+
+    def _cursor(
+        self, sources: Mapping[str, Source], views: Mapping[str, View], span: Span, ask: Ask
+    ) -> RocksCursor:
+        cursor = RocksCursor(sources, views, span, ask, self._table.ledger)
+        self._table.readers.add(cursor)
+        return cursor
+
+    def close(self) -> None:
+        self._closed = True
+        if self._kept is not None:
+            self._kept = {}
+
+
+class RocksStore(RocksReader, Store):
+    """A table on disk."""
+
+    @property
+    def spec(self) -> TableSpec:  # type: ignore[override]  # nobody writes it
+        """The table as it is: its regions may have split since it was made."""
+        return self._table.spec
+
+    def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        self._check_open()
+        for mutation in mutations:
+            check_mutation(mutation, self._table.families)
+        now = self._table.clock()
+        with self._table.lock:
+            ready: list[RowCells] = []
+            for row, cells in mutations:
+                if ready and _looks(cells):
+                    self._table.write(ready, sync=sync)
+                    ready = []
+                ready.append(self._stamped(row, cells, now))
+            if ready:
+                self._table.write(ready, sync=sync)
+
+    def _stamped(
+        self, row: bytes, cells: Sequence[Cell], now: int, *, puts_ms: int | None = None
+    ) -> RowCells:
+        def newest(family: str, qualifier: bytes, count: int) -> list[int]:
+            return [cell.timestamp for cell in self._versions(row, family, qualifier, now, count)]
+
+        return RowCells(row, stamped(cells, now, newest, puts_ms=puts_ms))
+
+    def _versions(
+        self, row: bytes, family: str, qualifier: bytes, now: int, count: int = 1
+    ) -> Sequence[Cell]:
+        """Up to so many versions of a column, as a read would see them now."""
+        described = self._table.families[family]
+        view = View(described, now, versions=count, qualifiers=(qualifier,))
+        return row_cells(self._table.files.families[family], family, row, view)
+
+    def load(self, blocks: Sequence[CellBlock]) -> None:
+        self._check_open()
+        load_blocks(self._table, blocks)
+
+    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+        for _, _, amount in amounts:
+            check_amount(amount)
+        cells = self._change(row, amounts, incremented)
+        return [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
+
+    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        return [cell.value for cell in self._change(row, pieces, appended)]
+
+    def _change(
+        self,
+        row: bytes,
+        changes: Sequence[tuple[str, bytes, C]],
+        make: Callable[[str, bytes, C, Cell | None, int], Cell],
+    ) -> list[Cell]:
+        """Put in place of some cells what is made of them."""
+        self._check_open()
+        columns = [(family, qualifier) for family, qualifier, _ in changes]
+        check_columns(row, columns, self._table.families)
+        now = self._table.clock()
+        with self._table.lock:
+            cells = [
+                make(family, qualifier, change, self._newest(row, family, qualifier, now), now)
+                for family, qualifier, change in changes
+            ]
+            check_mutation(RowCells(row, cells), self._table.families)
+            self._table.write([RowCells(row, cells)])
+        return cells
+
+    def _newest(self, row: bytes, family: str, qualifier: bytes, now: int) -> Cell | None:
+        return next(iter(self._versions(row, family, qualifier, now)), None)
+
+    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
+        self._check_open()
+        check_mutation(RowCells(row, cells), self._table.families)
+        check_families([check.family], self._table.families)
+        check_comparison(check.operator, check.value)
+        now = self._table.clock()
+        with self._table.lock:
+            found = self._newest(row, check.family, check.qualifier, now)
+            if not holds(check.operator, check.value, found):
+                return False
+            seen = now if found is None else max(now, found.timestamp)
+            self._table.write([self._stamped(row, cells, now, puts_ms=seen)])
+            return True
+
+    def regions(self) -> list[RegionCount]:
+        self._check_open()
+        for reader in list(self._table.readers):
+            if isinstance(reader, RocksCursor):
+                reader.settle()
+        return self._table.ledger.regions()
+
+    def split(self, at: bytes) -> None:
+        self._check_open()
+        with self._table.lock:
+            check_splits(self._table.name, (at,))
+            self._table.ledger.split(at)
+            self._table.describe()
+
+    def alter(self, families: Sequence[Family]) -> None:
+        self._check_open()
+        check_attributes_of(families, {})
+        for family in families:
+            check_codecs(family)
+        with self._table.lock:
+            for family in families:
+                self._table.files.alter(family)
+            given = {family.name: family for family in families}
+            self._table.families = {**self._table.families, **given}
+            self._table.describe()
+
+    def annotate(self, attributes: Mapping[str, str]) -> None:
+        self._check_open()
+        SplitLimits.read(attributes)
+        with self._table.lock:
+            self._table.attributes = dict(attributes)
+            self._table.describe()
+
+    def flush(self) -> None:
+        self._check_open()
+        self._table.flush()
+
+    def compact(self, *, major: bool = True) -> None:
+        self._check_open()
+        if major:
+            purge(self._table)
+        self._table.files.compact()
+
+    def size(self) -> int:
+        self._check_open()
+        return self._table.files.size()
+
+    def snapshot(self) -> Reader:
+        self._check_open()
+        return RocksReader(self._table, self._table.snapshots(self._table.families))
+
+
+def _looks(cells: Sequence[Cell]) -> bool:
+    """Whether what these cells do depends on what the row holds."""
+    return any(cell.kind == Kind.DELETE and cell.timestamp == LATEST for cell in cells)

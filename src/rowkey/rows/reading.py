@@ -1,0 +1,129 @@
+"""How the cells of one physical row become the events that were written to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import Refused, RowError
+from rowkey.regions import to_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rowkey.cells import Cell
+    from rowkey.rows.layout import Layout
+    from rowkey.rows.opening import Opening
+
+Event = dict[str, Any]
+
+
+class Reading:
+    """Reads events of one layout; compiled when it is made.
+
+    Args:
+        layout: where the fields live.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.key = layout.key
+        self.opening = layout.opening
+        self.stamp = layout.stamp
+        self.blank: Event = dict.fromkeys(layout.fields)
+        self.readers: dict[str, dict[bytes, Callable[[bytes, Event], None]]] = {}
+        for slot in layout.slots:
+            self.readers.setdefault(slot.family, {})[slot.qualifier] = slot.reader()
+
+    def events(self, row_key: bytes, cells: Sequence[Cell], *, strict: bool) -> list[Event]:
+        """The events in one physical row; see `Layout.events`."""
+        values = self.key.decode(row_key)
+        if self.opening is not None:
+            return self._many(self.opening, row_key, cells, values, strict=strict)
+        event = self.blank.copy()
+        latest = -1
+        nothing: dict[bytes, Any] = {}
+        for cell in reversed(cells):
+            family, qualifier, timestamp, value, _, _ = cell
+            read = self.readers.get(family, nothing).get(qualifier)
+            if read is None:
+                if strict:
+                    raise _unknown(row_key, cell)
+                continue
+            try:
+                read(value, event)
+            except Refused as refusal:
+                raise _bad_value(row_key, cell, refusal) from None
+            latest = max(latest, timestamp)
+        if latest < 0:
+            return []
+        if self.stamp is not None:
+            self._add_time(row_key, event, latest)
+        event.update(values)
+        return [event]
+
+    def _many(
+        self,
+        opening: Opening,
+        row_key: bytes,
+        cells: Sequence[Cell],
+        values: Event,
+        *,
+        strict: bool,
+    ) -> list[Event]:
+        """The events of a row that many share."""
+        starts = self._starts(opening, row_key)
+        found: dict[bytes, tuple[Event, Event]] = {}
+        latest: dict[bytes, int] = {}
+        for cell in reversed(cells):
+            family, qualifier, timestamp, value, _, _ = cell
+            try:
+                at = opening.measure(qualifier)
+                before = qualifier[:at]
+                read = self.readers[family][qualifier[at:]]
+                if before not in found:
+                    found[before] = (self.blank.copy(), opening.read(before, starts))
+            except (Refused, RowError, KeyError):
+                if strict:
+                    raise _unknown(row_key, cell) from None
+                continue
+            try:
+                read(value, found[before][0])
+            except Refused as refusal:
+                raise _bad_value(row_key, cell, refusal) from None
+            latest[before] = max(latest.get(before, -1), timestamp)
+        events = []
+        for before in sorted(found):
+            event, opened = found[before]
+            if self.stamp is not None:
+                self._add_time(row_key, event, latest[before])
+            event.update(opened)
+            event.update(values)
+            events.append(event)
+        return events
+
+    def _starts(self, opening: Opening, row_key: bytes) -> list[int | None]:
+        try:
+            return opening.starts(self.key, row_key)
+        except Refused as refusal:
+            mistake = refusal.mistake
+            raise RowError(f"key {row_key.hex()}", mistake.what, mistake.allowed) from None
+
+    def _add_time(self, row_key: bytes, event: Event, timestamp: int) -> None:
+        """The field that is the timestamp of the event's cells."""
+        assert self.stamp is not None
+        try:
+            event[self.stamp.field.name] = self.stamp.read(timestamp)
+        except Refused as refusal:
+            path = f"row {row_key.hex()}, {self.stamp.field.name}"
+            raise RowError(path, refusal.mistake.what, refusal.mistake.allowed) from None
+
+
+def _unknown(row_key: bytes, cell: Cell) -> RowError:
+    """The refusal of a cell that the design does not have."""
+    path = f"row {row_key.hex()}, {cell.family}:{to_binary(cell.qualifier)}"
+    return RowError(path, "the design has no such cell")
+
+
+def _bad_value(row_key: bytes, cell: Cell, refusal: Refused) -> RowError:
+    """The refusal of a cell whose bytes are no value of its field."""
+    path = f"row {row_key.hex()}, {cell.family}:{to_binary(cell.qualifier)}"
+    return RowError(path, refusal.mistake.what, refusal.mistake.allowed)

@@ -1,0 +1,22 @@
+"""A table in use: opened, written, read in order and changed, in values."""
+
+from rowkey.table.batch import Batch
+from rowkey.table.loading import Loaded, load_file
+from rowkey.table.merge import merged
+from rowkey.table.opening import create_table, drop_table, open_table
+from rowkey.table.scan import Scan
+from rowkey.table.stamps import Stamps
+from rowkey.table.table import Table
+
+__all__ = [
+    "Batch",
+    "Loaded",
+    "Scan",
+    "Stamps",
+    "Table",
+    "create_table",
+    "drop_table",
+    "load_file",
+    "merged",
+    "open_table",
+]

@@ -1,0 +1,111 @@
+"""Many changes of rows, sent a thousand at a time: what is wrong is told per row, the rest kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import BatchError, DesignRefused, RowError
+from rowkey.table.writing import each_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+    from rowkey.cells import RowCells
+    from rowkey.table.writing import Writing
+
+ROWS = 1_000
+"""Mutations that are sent together. Source: writes a second level off there; see the benchmarks."""
+BYTES = 4 << 20
+"""Bytes that are sent together at most, or one mutation. Source: a few MB a call in HBase."""
+MOST_TOLD = 1_000
+"""Errors that are remembered; further ones are counted."""
+
+
+class Batch:
+    """A bounded buffer of puts and deletes, sent when it is full and when the block ends.
+
+    A row that is refused is noted and left out; the others are written. When the block ends without
+    another error, `BatchError` names every row that was refused, by its number in the batch.
+
+    Args:
+        writing: what turns rows into mutations.
+        rows: mutations that are sent together.
+        sync: whether each sending is on disk before it returns; None is as opened.
+    """
+
+    def __init__(self, writing: Writing, rows: int = ROWS, *, sync: bool | None = None) -> None:
+        if not 1 <= rows <= 1_000_000:
+            raise RowError("rows", f"{rows} mutations cannot be sent together", "1..1,000,000")
+        self.writing = writing
+        self.rows = rows
+        self.sync = sync
+        self.waiting: list[tuple[int, RowCells]] = []
+        self.size = 0
+        self.seen = 0
+        self.refused: list[tuple[int, RowError]] = []
+        self.refused_count = 0
+
+    def put(self, row: Any) -> None:
+        """Write the fields given; None takes a field away."""
+        self._take(self.writing.put, row)
+
+    def replace(self, row: Any) -> None:
+        """Write the fields given and take all others away."""
+        self._take(self.writing.replace, row)
+
+    def delete(self, row: Any) -> None:
+        """Take a row away."""
+        self._take(self.writing.delete, row)
+
+    def send(self) -> None:
+        """Send what waits, without waiting for more."""
+        waiting, self.waiting, self.size = self.waiting, [], 0
+        if not waiting:
+            return
+        mutations = [mutation for _, mutation in waiting]
+        try:
+            self._apply(mutations)
+        except RowError:
+            # The engine has applied nothing: the one that is wrong is found by itself.
+            for index, problem in each_alone(mutations, self._apply):
+                self._refuse(waiting[index][0], problem)
+
+    def _apply(self, mutations: list[RowCells] | Any) -> None:
+        self.writing.apply(mutations, sync=self.sync)
+
+    def _take(self, turn: Callable[[Any], list[RowCells]], row: Any) -> None:
+        number = self.seen
+        self.seen += 1
+        try:
+            mutations = turn(row)
+        except DesignRefused:
+            raise
+        except RowError as problem:
+            self._refuse(number, problem)
+            return
+        for mutation in mutations:
+            self.waiting.append((number, mutation))
+            self.size += sum(len(cell.value) + 40 for cell in mutation.cells)
+        if len(self.waiting) >= self.rows or self.size >= BYTES:
+            self.send()
+
+    def _refuse(self, number: int, problem: RowError) -> None:
+        self.refused_count += 1
+        if len(self.refused) < MOST_TOLD:
+            self.refused.append((number, problem))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Send what waits, also after an error: what was put before it stays put."""
+        self.send()
+        if error is None and self.refused:
+            raise BatchError(self.refused, self.refused_count, self.seen)

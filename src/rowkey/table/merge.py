@@ -1,0 +1,101 @@
+"""Several ordered runs of rows as one: what makes a salted table read in order again."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rowkey.cells import Cell
+
+
+class Place(NamedTuple):
+    """Where a piece stands in the merged order.
+
+    Args:
+        behind: the row key less the prefix of its range.
+        opening: what opens the qualifiers of the event, where several events share a row.
+        prefix: the prefix of its range, less what chance has put there; decides between rows that
+            are otherwise alike.
+        copy: what chance has put there: copies of one row differ in nothing else.
+    """
+
+    behind: bytes
+    opening: bytes
+    prefix: bytes
+    copy: bytes = b""
+
+
+class Piece(NamedTuple):
+    """The cells of one row, or of one event in a row, and where it stands."""
+
+    place: Place
+    row: bytes
+    cells: Sequence[Cell]
+
+
+def merged(runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool) -> Iterator[Piece]:
+    """The pieces of several runs in one order.
+
+    Args:
+        runs: each in order: ascending by place, or descending.
+        reverse: whether they descend.
+        copies: whether a row may stand in several runs, as a row with a random salt does: its
+            copies are joined, the newest version of each cell.
+
+    Cost: about 1 µs a piece, O(log runs); one piece of each run is held.
+
+    >>> def run(prefix, *keys):
+    ...     return [Piece(Place(key, b"", prefix), prefix + key, ()) for key in keys]
+    >>> runs = [run(b"0", b"a", b"d"), run(b"1", b"b", b"c")]
+    >>> [piece.row for piece in merged(runs, reverse=False, copies=False)]
+    [b'0a', b'1b', b'1c', b'0d']
+    """
+    if len(runs) == 1:
+        pieces = iter(runs[0])
+    else:
+        pieces = heapq.merge(*runs, key=itemgetter(0), reverse=reverse)
+    return _joined(pieces) if copies else pieces
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Copies of one row, which stand side by side, as one piece."""
+    for _, same in groupby(pieces, key=lambda piece: piece.place[:3]):
+        first, *others = same
+        yield first._replace(cells=newest([first.cells, *(one.cells for one in others)]))
+
+
+def gathered(pieces: Iterable[Piece], identity: Callable[[bytes], bytes]) -> Iterator[Piece]:
+    """Copies of one row, wherever they stand, as one piece where the first of them stood.
+
+    Args:
+        pieces: in any order; all are held.
+        identity: what copies of a row have in common, from its row key.
+    """
+    found: dict[tuple[bytes, bytes], list[Piece]] = {}
+    for piece in pieces:
+        found.setdefault((identity(piece.row), piece.place.opening), []).append(piece)
+    for first, *others in found.values():
+        yield first._replace(cells=newest([first.cells, *(one.cells for one in others)]))
+
+
+def newest(copies: Sequence[Sequence[Cell]]) -> Sequence[Cell]:
+    """The cells of several copies of a row as one row: of each column the newest version.
+
+    >>> from rowkey.cells import Cell
+    >>> copies = [[Cell("d", b"q", 1, b"old")], [Cell("d", b"q", 2, b"new")]]
+    >>> [cell.value for cell in newest(copies)]
+    [b'new']
+    """
+    if len(copies) == 1:
+        return copies[0]
+    found: dict[tuple[str, bytes], Cell] = {}
+    for cell in (cell for cells in copies for cell in cells):
+        column = cell.family, cell.qualifier
+        if column not in found or found[column].timestamp < cell.timestamp:
+            found[column] = cell
+    return [found[column] for column in sorted(found)]

@@ -1,0 +1,206 @@
+"""How rows are changed: put, replaced, moved, deleted, counted up, and changed on a condition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import LATEST, Kind, RowCells
+from rowkey.engines import Check
+from rowkey.errors import DesignRefused, Refused, RowError, did_you_mean, shown
+from rowkey.table.models import as_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.engines import Store
+    from rowkey.table.stamps import Stamps
+
+COUNTERS = frozenset({"i64"})
+"""Types whose column is what HBase's increment counts: 8 bytes, big-endian, signed."""
+GROWING = frozenset({"text", "bytes"})
+"""Types whose column may be appended to."""
+
+
+class Writing:
+    """Turns changes of rows into mutations, stamps them, and hands them to the engine.
+
+    Args:
+        design: the table's design.
+        store: the engine's table.
+        stamps: gives each mutation its timestamp.
+    """
+
+    def __init__(self, design: Design, store: Store, stamps: Stamps) -> None:
+        self.layout = design.layout
+        self.key = design.key
+        self.fields = design.fields
+        self.identity = identity_of(design)
+        self.store = store
+        self.stamps = stamps
+        self.salts: Sequence[int | None] = (
+            range(self.key.salt_count) if self.key.is_salted else (None,)
+        )
+
+    def put(self, row: Any) -> list[RowCells]:
+        """The mutations that write the fields given; None takes a field away."""
+        values = as_mapping(row)
+        written = self.layout.write(values)
+        at = self._next(values, written.row)
+        if not self.key.is_salted or all(cell.kind is Kind.PUT for cell in written.cells):
+            return [stamped(written, at)]
+        # Any of the copies may hold the field that is taken away.
+        copies = [self.layout.write(values, salt=salt) for salt in self.salts]
+        deletes = [
+            RowCells(one.row, [cell for cell in one.cells if cell.kind is not Kind.PUT])
+            for one in copies
+            if one.row != written.row
+        ]
+        return [stamped(one, at) for one in (*deletes, written)]
+
+    def replace(self, row: Any) -> list[RowCells]:
+        """The mutations that write the fields given and take all others away."""
+        values = as_mapping(row)
+        written = self.layout.write(values)
+        at = self._next(values, written.row, 2)
+        before = stamped(RowCells(written.row, self.layout.clears(values)), at)
+        after = stamped(written, at + 1)
+        whole = RowCells(written.row, [*before.cells, *after.cells])
+        if not self.key.is_salted:
+            return [whole]
+        copies = (self.layout.erase(values, salt=salt) for salt in self.salts)
+        return [*(stamped(one, at) for one in copies if one.row != written.row), whole]
+
+    def delete(self, row: Any) -> list[RowCells]:
+        """The mutations that take a row away, in every place where it may stand."""
+        values = as_mapping(row)
+        erased = [self.layout.erase(values, salt=salt) for salt in self.salts]
+        at = self._next(values, erased[0].row)
+        return [stamped(one, at) for one in erased]
+
+    def apply(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Hand mutations to the engine.
+
+        Raises:
+            RowError: the engine refuses one; nothing is written.
+        """
+        try:
+            self.store.mutate(mutations, sync=sync)
+        except Refused as refusal:
+            raise as_row_error(refusal) from None
+
+    def increment(self, row: Any, amounts: Mapping[str, int]) -> dict[str, int]:
+        """Add to counters of a row; gives their new values."""
+        self._refuse_salt("an increment")
+        row_key, columns = self._columns(row, amounts, COUNTERS, "no counter")
+        for name, amount in amounts.items():
+            if type(amount) is not int:
+                raise RowError(name, f"{shown(amount)} cannot be added", "a whole number")
+            if not -(2**63) <= amount < 2**63:
+                raise RowError(name, f"{shown(amount)} does not fit in 8 bytes", "-2^63..2^63-1")
+        given = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
+        self.stamps.wait(row_key)
+        try:
+            values = self.store.increment(row_key, given)
+        except Refused as refusal:
+            raise as_row_error(refusal) from None
+        return dict(zip(columns, values, strict=True))
+
+    def append(self, row: Any, pieces: Mapping[str, Any]) -> None:
+        """Append to texts or bytes of a row."""
+        self._refuse_salt("an append")
+        row_key, columns = self._columns(row, pieces, GROWING, "nothing that can be appended to")
+        values = as_mapping(row)
+        given = [
+            (*column, self._value(values, name, pieces[name], column))
+            for name, column in columns.items()
+        ]
+        self.stamps.wait(row_key)
+        try:
+            self.store.append(row_key, given)
+        except Refused as refusal:
+            raise as_row_error(refusal) from None
+
+    def check_and_put(self, row: Any, expected: Mapping[str, Any]) -> bool:
+        """Put a row if one of its columns holds what is expected; says whether it did."""
+        self._refuse_salt("a check-and-put")
+        if len(expected) != 1:
+            what = f"{len(expected)} columns are checked"
+            raise RowError("expected", what, "one: HBase checks one column of a row")
+        values = as_mapping(row)
+        ((name, value),) = expected.items()
+        row_key, columns = self._columns(values, expected, None, "no column")
+        wanted = None if value is None else self._value(values, name, value, columns[name])
+        written = self.put(values)[0]
+        check = Check(*columns[name], "=", wanted)
+        return self.store.check_and_mutate(row_key, check, written.cells)
+
+    def _value(
+        self, values: Mapping[str, Any], name: str, value: Any, column: tuple[str, bytes]
+    ) -> bytes:
+        """The bytes of a field's value in its column."""
+        identity = {one: values[one] for one in self.identity if one in values}
+        written = self.layout.write({**identity, name: value})
+        found = (c.value for c in written.cells if (c.family, c.qualifier) == column)
+        return next(found, b"")
+
+    def _columns(
+        self, row: Any, named: Mapping[str, Any], types: frozenset[str] | None, lack: str
+    ) -> tuple[bytes, dict[str, tuple[str, bytes]]]:
+        """The row key, and family and qualifier of some fields of it.
+
+        Raises:
+            RowError: a field has no cell of its own, or is none of the types.
+        """
+        values = as_mapping(row)
+        for name in named:
+            field = self.fields.get(name)
+            if field is None:
+                remedy = did_you_mean(name, self.fields)
+                raise RowError(name, "there is no such field", ", ".join(self.fields), remedy)
+            if types is not None and field.type.name not in types:
+                raise RowError(name, f"{field.type.name} is {lack}", " or ".join(sorted(types)))
+        columns = {name: self.layout.column(name, values) for name in named}
+        return self.layout.erase(values).row, columns
+
+    def _refuse_salt(self, what: str) -> None:
+        if self.key.is_salted:
+            why = f"{what} must find the one row, but a random salt puts each write anywhere"
+            raise DesignRefused("key", why, remedy="Use bucket(field, n), which is computed.")
+
+    def _next(self, values: Mapping[str, Any], row: bytes, count: int = 1) -> int:
+        """The timestamp of a mutation; all copies of a salted row share one series."""
+        one = self.key.encode(values, salt=0) if self.key.is_salted else row
+        return self.stamps.next(one, count)
+
+
+def identity_of(design: Design) -> tuple[str, ...]:
+    """The fields that tell one row from another: those of the key and of the qualifier."""
+    opening = design.layout.opening
+    placed = () if opening is None else (field.name for field in opening.fields)
+    return tuple(dict.fromkeys((*design.key.fields, *placed)))
+
+
+def stamped(mutation: RowCells, at: int) -> RowCells:
+    """A mutation whose cells without a timestamp of their own have this one."""
+    cells = [c if c.timestamp != LATEST else c._replace(timestamp=at) for c in mutation.cells]
+    return RowCells(mutation.row, cells)
+
+
+def as_row_error(refusal: Refused) -> RowError:
+    """What an engine refused, as an error of the row."""
+    one = refusal.mistake
+    return RowError(one.path, one.what, one.allowed, one.remedy)
+
+
+def each_alone(
+    mutations: Sequence[RowCells], apply: Callable[[Sequence[RowCells]], None]
+) -> list[tuple[int, RowError]]:
+    """Apply mutations one by one, and give those that were refused with their index."""
+    refused = []
+    for index, mutation in enumerate(mutations):
+        try:
+            apply([mutation])
+        except RowError as problem:
+            refused.append((index, problem))
+    return refused

@@ -1,0 +1,56 @@
+"""The format `arrow`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.errors import SampleError
+from rowkey.workload.contract import Format
+from rowkey.workload.files import opened, wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from typing import IO
+
+    import pyarrow as pa
+
+    from rowkey.workload.records import LeftOut
+
+MAGIC = b"ARROW1\0\0"
+"""How a file begins; a stream begins otherwise. Source: the Arrow columnar format, IPC files."""
+
+
+class Arrow(Format):
+    """Arrow's own form, as a file or as a stream, such as `rowkey dump -f arrow` writes."""
+
+    name = "arrow"
+    suffixes = (".arrow", ".arrows", ".feather")
+
+    def batches(
+        self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+    ) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        with opened(path) as stream:
+            try:
+                names, found = _read(stream)
+                kept = wanted(names, columns, path)
+                for batch in found:
+                    yield batch.select(kept)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
+                raise SampleError(str(path), f"is no Arrow file: {problem}") from None
+
+
+def _read(stream: IO[bytes]) -> tuple[list[str], Iterator[pa.RecordBatch]]:
+    """The names of the columns, and the batches as they come."""
+    import pyarrow as pa
+
+    is_file = stream.read(len(MAGIC)) == MAGIC
+    stream.seek(0)
+    source = pa.PythonFile(stream, "r")
+    if not is_file:
+        reader = pa.ipc.open_stream(source)
+        return reader.schema.names, iter(reader)
+    file = pa.ipc.open_file(source)
+    return file.schema.names, map(file.get_batch, range(file.num_record_batches))

@@ -1,0 +1,227 @@
+"""What keeps a design from opening a table, what does not, and what is taken into the catalog."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rowkey.catalog import (
+    Entry,
+    compare,
+    counts_of,
+    differences,
+    open_catalog,
+    remember,
+    standing,
+)
+from rowkey.design import Design
+from rowkey.errors import DriftError
+
+WORDS: dict[str, Any] = {
+    "table": "logs",
+    "key": "[bucket(host, 16)][host][desc(ts)]",
+    "fields": {
+        "host": {"type": "text", "max_bytes": 40},
+        "ts": "timestamp_ms",
+        "kind": {"type": "choice", "of": ["INFO", "WARN"]},
+        "message": {"type": "text", "qualifier": "m"},
+        "price": {"type": "decimal", "precision": 9, "scale": 2},
+    },
+    "families": {"d": {"versions": 1, "compression": "ZSTD"}},
+}
+
+
+def design(**words: Any) -> Design:
+    """The design with other words at its top."""
+    return Design(**{**WORDS, **words})
+
+
+def with_field(name: str, **words: Any) -> Design:
+    """The design with other words of one field, or with one more."""
+    old = WORDS["fields"].get(name, {})
+    declared = {"type": old} if isinstance(old, str) else old
+    return design(fields={**WORDS["fields"], name: {**declared, **words}})
+
+
+OLD = design()
+
+HARMLESS: list[tuple[str, Design]] = [
+    ("nothing", design()),
+    ("fewer buckets", design(key="[bucket(host, 4)][host][desc(ts)]")),
+    ("wider buckets", design(key="[bucket(host, 300)][host][desc(ts)]")),
+    ("a default spelled out", design(key="[bucket(host, 16, hash=murmur3)] [host] [desc(ts)]")),
+    ("splits", design(splits="per_bucket")),
+    ("the cluster", design(cluster={"servers": 3, "heap": "8GiB"})),
+    ("writes", design(writes={"rate": "5/s"})),
+    ("reads", design(reads=[{"name": "tail", "where": "host = ?"}])),
+    ("a sample", design(sample={"path": "a.csv"})),
+    ("what is known of a field", with_field("host", distinct=500, mean_bytes=7.5)),
+    ("where a sample has it", with_field("message", **{"from": "msg"})),
+    ("a family that is the first anyway", with_field("message", family="d")),
+    ("heavy values that nothing spreads", with_field("host", heavy=["a"])),
+]
+
+
+@pytest.mark.parametrize("new", [new for _, new in HARMLESS], ids=[why for why, _ in HARMLESS])
+def test_what_no_row_depends_on_opens_the_table(new: Design) -> None:
+    """Counts are the catalog's, and cluster, reads, writes, samples and splits are of no row."""
+    assert compare(new, OLD) is None
+    assert {0: 16} == counts_of(standing(new, OLD))
+    assert new.declaration.reads == standing(new, OLD).declaration.reads
+
+
+DRIFT: list[tuple[Design, list[str]]] = [
+    (design(table="log"), ["table: declared log, remembered logs."]),
+    (design(key="[bucket(host, 16)][host][ts]"), ["key[2]: declared ts, remembered desc(ts)."]),
+    (
+        design(key="[bucket(host, 16, hash=crc32)][host][desc(ts)]"),
+        ["key[0]: declared bucket(host, 16, hash=crc32), remembered bucket(host, 16)."],
+    ),
+    (
+        design(key="[bucket(host, 8, width=2)][host][desc(ts)]"),
+        ["key[0]: declared bucket(host, 8, width=2), remembered bucket(host, 16)."],
+    ),
+    (
+        design(key="[host][desc(ts)]"),
+        ["key: declared [host][desc(ts)], remembered [bucket(host, 16)][host][desc(ts)]."],
+    ),
+    (with_field("ts", type="timestamp_s"),
+     ["fields.ts.type: declared timestamp_s, remembered timestamp_ms."]),
+    (with_field("ts", nullable=True), ["fields.ts.nullable: declared true, remembered false."]),
+    (with_field("host", max_bytes=60), ["fields.host.max_bytes: declared 60, remembered 40."]),
+    (with_field("kind", of=["WARN", "INFO"]),
+     ["fields.kind.of: declared [WARN, INFO], remembered [INFO, WARN]."]),
+    (with_field("price", scale=3), ["fields.price.scale: declared 3, remembered 2."]),
+    (with_field("message", normalize="nfc"),
+     ["fields.message.normalize: declared nfc, remembered nothing."]),
+    (with_field("message", qualifier="x"),
+     ["fields.message: declared column d:x, remembered column d:m."]),
+    (with_field("host", family="d"),
+     ["fields.host: declared column d:host, remembered in the key alone."]),
+    (with_field("more", type="u8"), ["fields.more: declared u8, remembered nothing."]),
+    (design(families={"d": {"versions": 3, "compression": "LZ4"}}),
+     ["families.d.versions: declared 3, remembered 1.",
+      "families.d.compression: declared LZ4, remembered ZSTD."]),
+    (design(families={**WORDS["families"], "e": {}}),
+     ["families.e: declared a family, remembered nothing."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("new", "expected"), DRIFT)
+def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None:
+    """Each difference says where it stands, what is declared and what is remembered."""
+    found = compare(new, OLD)
+    assert isinstance(found, DriftError)
+    assert expected == [str(one) for one in found.differences]
+    back = compare(OLD, new)
+    assert isinstance(back, DriftError)
+    assert sorted(one.path for one in found.differences) == sorted(
+        one.path for one in back.differences
+    )
+
+
+def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
+    """Its first line says of which table, each further line one difference."""
+    found = compare(with_field("host", max_bytes=None, normalize="nfc"), OLD)
+    assert [
+        "logs was made otherwise than declared:",
+        "  fields.host.max_bytes: declared nothing, remembered 40.",
+        "  fields.host.normalize: declared nfc, remembered nothing.",
+    ] == str(found).splitlines()
+
+
+def test_values_that_are_spread_are_part_of_the_bytes() -> None:
+    """Another list of heavy values is drift where a bucket spreads them; its order is not."""
+    key = "[bucket(host, ts, 8, 3)][host][ts]"
+    fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a", "b"]}}
+    old = design(key=key, fields=fields)
+    turned = design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["b", "a"]}})
+    more = design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["a", "b", "c"]}})
+    assert compare(turned, old) is None
+    (found,) = differences(more, old)
+    assert ("fields.host.heavy", "[a, b, c]", "[a, b]", False) == (
+        found.path, found.declared, found.remembered, found.is_safe
+    )  # fmt: skip
+
+
+def test_counts_that_the_spread_of_a_table_exceeds_are_drift() -> None:
+    """Where the table's count cannot be put into the declared key, the keys are told apart."""
+    fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a"]}}
+    old = design(key="[bucket(host, ts, 4, 2)][host][ts]", fields=fields)
+    new = design(key="[bucket(host, ts, 16, 8)][host][ts]", fields=fields)
+    found = compare(new, old)
+    assert found is not None
+    assert ["key"] == [one.path for one in found.differences]
+
+
+def test_a_new_table_is_remembered_once() -> None:
+    """Its declaration, counts, splits and when it was made; not again by who comes later."""
+    catalog = open_catalog("memory:")
+    first = remember(catalog, OLD, opened_ms=5, splits=[b"\1"])
+    again = remember(catalog, OLD, opened_ms=9, splits=[b"\2"])
+    (generation,) = first.generations
+    assert (1, {0: 16}, (b"\1",), 5) == (
+        generation.number, generation.counts, generation.splits, generation.opened_ms
+    )  # fmt: skip
+    assert (OLD, first, 1) == (first.design, again, again.version)
+
+
+SAFE: list[tuple[str, Design]] = [
+    ("longer values of a key field", with_field("host", max_bytes=60)),
+    ("values without a limit", with_field("host", max_bytes=None)),
+    ("a longer list", with_field("kind", of=["INFO", "WARN", "ERROR"])),
+    ("a column that may be null", with_field("more", type="u8", nullable=True)),
+    ("a new read and another count", design(
+        key="[bucket(host, 4)][host][desc(ts)]", reads=[{"name": "all"}])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("new", [new for _, new in SAFE], ids=[why for why, _ in SAFE])
+def test_safe_changes_are_taken(new: Design) -> None:
+    """The catalog then remembers the new words, the counts of the table, and its ids."""
+    catalog = open_catalog("memory:")
+    remember(catalog, OLD, opened_ms=5)
+    taken = remember(catalog, new, opened_ms=9)
+    assert (2, Entry.of(OLD, (), 5).generations) == (taken.version, taken.generations)
+    assert catalog.read("logs") == taken
+    assert compare(new, taken.design) is None
+    assert {0: 16} == counts_of(taken.design)
+    assert new.declaration.fields == taken.design.declaration.fields
+    assert new.declaration.reads == taken.design.declaration.reads
+
+
+UNSAFE: list[tuple[str, Design, list[str]]] = [
+    ("a shorter limit", with_field("host", max_bytes=20), ["fields.host.max_bytes"]),
+    ("another order", design(key="[bucket(host, 16)][host][ts]"), ["key[2]"]),
+    ("a list turned round", with_field("kind", of=["WARN", "INFO"]), ["fields.kind.of"]),
+    ("another place", with_field("message", qualifier="x"), ["fields.message"]),
+    ("a null in the key", with_field("ts", nullable=True), ["fields.ts.nullable"]),
+    ("families", design(families={"d": {"versions": 2}}),
+     ["families.d.versions", "families.d.compression"]),
+    ("a safe one and another", design(
+        key="[bucket(host, 16)][host][ts]",
+        fields={**WORDS["fields"], "host": {"type": "text", "max_bytes": 60}}), ["key[2]"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("new", "paths"), [(new, paths) for _, new, paths in UNSAFE], ids=[why for why, *_ in UNSAFE]
+)
+def test_other_changes_are_refused(new: Design, paths: list[str]) -> None:
+    """They are named, those that would be safe are not, and the catalog stays as it was."""
+    catalog = open_catalog("memory:")
+    before = remember(catalog, OLD, opened_ms=5)
+    with pytest.raises(DriftError) as caught:
+        remember(catalog, new, opened_ms=9)
+    assert paths == [one.path for one in caught.value.differences]
+    assert before == catalog.read("logs")
+
+
+def test_a_field_is_not_dropped_in_silence() -> None:
+    """A field that the table has and the design has not is told, and refused."""
+    fields = {name: words for name, words in WORDS["fields"].items() if name != "price"}
+    catalog = open_catalog("memory:")
+    remember(catalog, OLD, opened_ms=5)
+    with pytest.raises(DriftError, match=r"fields\.price: declared nothing, remembered decimal"):
+        remember(catalog, design(fields=fields), opened_ms=9)

@@ -1,0 +1,92 @@
+"""Several processes on one catalog of files: no id given twice, no half a document after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from catalog.writers import DESIGN
+from rowkey.catalog import CatalogDictionary, Entry, open_catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCRIPT = Path(__file__).parent / "writers.py"
+ALLOCATORS, EACH, KILLS = 4, 500, 20
+
+
+def started(*arguments: object) -> subprocess.Popen[str]:
+    """A process of writers."""
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+
+
+def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
+    """Four processes ask for 500 ids each, of values that they share."""
+    catalog = open_catalog(f"file:{tmp_path}")
+    catalog.write("logs", Entry.of(DESIGN, (), 0), None)
+    running = [started("allocate", tmp_path, seed, EACH) for seed in range(ALLOCATORS)]
+    lines = [process.communicate()[0].splitlines() for process in running]
+    assert [(0, EACH)] * ALLOCATORS == [
+        (process.returncode, len(told)) for process, told in zip(running, lines, strict=True)
+    ]
+    told = [(line.split()[0], line.split()[1]) for one in lines for line in one]
+    ids = dict(told)
+    assert len(set(told)) == len(ids) == len(set(ids.values()))
+    assert list(range(1, len(ids) + 1)) == sorted(map(int, ids.values()))
+    dictionary = CatalogDictionary(catalog, "logs", DESIGN.fields)
+    assert ids == {
+        str(dictionary.value_of("host", number)): str(number) for number in range(1, len(ids) + 1)
+    }
+
+
+def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
+    """A writer that is killed at any moment leaves its last entry, or the one it was writing."""
+    catalog, random = open_catalog(f"file:{tmp_path}"), Random(1)
+    with started("rewrite", tmp_path) as forking:
+        assert forking.stdin is not None
+        assert forking.stdout is not None
+        for _ in range(KILLS):
+            acknowledged = killed(forking, random.randrange(1, 8), random.random)
+            entry = catalog.read("logs")
+            assert entry is not None
+            assert entry.version in (acknowledged, acknowledged + 1)
+        forking.stdin.close()
+    assert ["logs"] == catalog.tables()
+    assert {"logs.json", "catalog.lock", "catalog.new"} >= {p.name for p in tmp_path.iterdir()}
+
+
+def killed(forking: subprocess.Popen[str], writes: int, chance: Callable[[], float]) -> int:
+    """The last version that a writer said it had written before it was killed.
+
+    Args:
+        forking: forks a writer when it is told to.
+        writes: how many it acknowledges at least.
+        chance: how far the next one comes, as a part of a loop that does nothing.
+    """
+    assert forking.stdin is not None
+    assert forking.stdout is not None
+    forking.stdin.write("go\n")
+    forking.stdin.flush()
+    child, version, told = 0, 0, 0
+    for line in forking.stdout:
+        word, number = line.split()
+        if word == "gone":
+            break
+        if word == "forked":
+            child = int(number)
+        else:
+            version, told = int(number), told + 1
+        if child and told >= writes:
+            for _ in range(int(chance() * 60_000)):
+                pass
+            os.kill(child, signal.SIGKILL)
+            child = 0
+    return version

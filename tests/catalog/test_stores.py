@@ -1,0 +1,192 @@
+"""Every kind of catalog under one contract, and the file's own: what stands there is an entry."""
+
+from __future__ import annotations
+
+import json
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.writers import DESIGN
+from rowkey.catalog import CATALOGS, Entry, Generation, open_catalog
+from rowkey.catalog.document import entry_of, text_of
+from rowkey.catalog.stores.file import File
+from rowkey.errors import Conflict, Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.catalog import Catalog
+
+FIRST = Entry.of(DESIGN, (b"a", b"\xff"), 1_000)
+OTHER = Entry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
+
+
+@pytest.fixture(params=sorted(CATALOGS))
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Catalog:
+    """An empty catalog of each kind."""
+    return open_catalog(f"{request.param}:{tmp_path / 'designs'}")
+
+
+def test_what_is_written_is_read(catalog: Catalog) -> None:
+    """An entry comes back with its version, whatever the table is called."""
+    names = ["logs", "app:logs", "a.b-c_d", "..", "A" * 100]
+    assert [1] * 5 == [catalog.write(name, FIRST, None) for name in names]
+    assert sorted(names) == catalog.tables()
+    found = catalog.read("app:logs")
+    assert found is not None
+    assert (FIRST.declaration, FIRST.generations, {}, 1) == (
+        found.declaration, found.generations, found.codes, found.version
+    )  # fmt: skip
+    assert DESIGN == found.design
+
+
+def test_a_version_is_replaced_once(catalog: Catalog) -> None:
+    """Who has not seen the last version does not write, and changes nothing."""
+    assert catalog.read("logs") is None
+    with pytest.raises(Conflict, match="its entry is none; expected version 1"):
+        catalog.write("logs", FIRST, 1)
+    assert [1, 2] == [catalog.write("logs", FIRST, None), catalog.write("logs", OTHER, 1)]
+    for stale in (None, 1, 3):
+        with pytest.raises(Conflict, match="version 2"):
+            catalog.write("logs", FIRST, stale)
+    found = catalog.read("logs")
+    assert found is not None
+    assert (OTHER.codes, 2) == (found.codes, found.version)
+
+
+def test_a_table_is_forgotten(catalog: Catalog) -> None:
+    """Removed, it is not there, and forgetting it again is harmless."""
+    catalog.write("logs", FIRST, None)
+    catalog.remove("logs")
+    catalog.remove("logs")
+    assert (None, []) == (catalog.read("logs"), catalog.tables())
+    assert catalog.write("logs", FIRST, None) == 1
+
+
+def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
+    """Eight threads replace the same version: one does, seven are refused."""
+    catalog.write("logs", FIRST, None)
+    won: list[int] = []
+    lost: list[Conflict] = []
+
+    def race() -> None:
+        try:
+            won.append(catalog.write("logs", OTHER, 1))
+        except Conflict as refused:
+            lost.append(refused)
+
+    threads = [Thread(target=race) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ([2], 7) == (won, len(lost))
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    """A URL names a kind that there is, and a file's names a directory."""
+    with pytest.raises(Unsupported, match="names no kind of catalog; expected file:, memory:"):
+        open_catalog("flie:x")
+    for url in ("memory", ""):
+        with pytest.raises(Unsupported, match="names no kind of catalog"):
+            open_catalog(url)
+    with pytest.raises(Unsupported, match="no directory is named"):
+        open_catalog("file:")
+
+
+TEXTS = st.text(max_size=8)
+ENTRIES = st.builds(
+    Entry,
+    declaration=TEXTS,
+    generations=st.lists(
+        st.builds(
+            Generation,
+            number=st.integers(1, 9),
+            counts=st.dictionaries(st.integers(0, 9), st.integers(1, 65_536), max_size=3),
+            splits=st.lists(st.binary(max_size=4), max_size=3).map(tuple),
+            opened_ms=st.integers(0, 2**63),
+        ),
+        min_size=1,
+        max_size=3,
+    ).map(tuple),
+    codes=st.dictionaries(TEXTS, st.lists(TEXTS, max_size=3).map(tuple), max_size=3),
+    version=st.integers(1, 2**40),
+)
+
+
+@given(ENTRIES, TEXTS)
+def test_a_document_holds_all_of_an_entry(entry: Entry, table: str) -> None:
+    """Whatever it holds, reading its document gives it back."""
+    assert entry == entry_of(text_of(entry, table, entry.version).encode(), table, "f")
+
+
+WRONG = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b'{"format": 2}',
+    b'{"format": 1, "table": "other"}',
+    b'{"format": 1, "table": "logs"}',
+]
+
+
+@pytest.mark.parametrize("data", WRONG, ids=[repr(data[:40]) for data in WRONG])
+def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> None:
+    """Garbage in a file is an error that names it, for readers and for writers alike."""
+    catalog = File(tmp_path)
+    catalog.path("logs").write_bytes(data)
+    with pytest.raises(Unsupported, match=r"logs\.json"):
+        catalog.read("logs")
+    with pytest.raises(Unsupported, match=r"logs\.json"):
+        catalog.write("logs", FIRST, None)
+    assert data == catalog.path("logs").read_bytes()
+
+
+@given(st.data())
+def test_a_damaged_document_is_refused_or_whole(data: st.DataObject) -> None:
+    """Cut short it is always refused; with a byte changed it raises nothing but our own error."""
+    whole = text_of(OTHER, "logs", 3).encode()
+    cut = whole[: data.draw(st.integers(0, len(whole) - 3))]
+    with pytest.raises(Unsupported):
+        entry_of(cut, "logs", "logs.json")
+    place = data.draw(st.integers(0, len(whole) - 1))
+    changed = whole[:place] + bytes([data.draw(st.integers(0, 255))]) + whole[place + 1 :]
+    try:
+        found: Entry | None = entry_of(changed, "logs", "logs.json")
+    except Unsupported:
+        found = None
+    assert found is None or found.declaration == OTHER.declaration
+
+
+WORDS = [
+    ("version", 0), ("version", "1"), ("version", True), ("generations", []), ("codes", []),
+    ("codes", {"host": [1]}), ("generations", [{}]), ("declaration", None), ("hash", "0"),
+    ("declaration", "table = 'other'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "value"), WORDS)
+def test_each_word_of_a_document_is_checked(word: str, value: object) -> None:
+    """A word of another type, or a declaration that was changed by hand, is refused."""
+    document = {**json.loads(text_of(FIRST, "logs", 1)), word: value}
+    with pytest.raises(Unsupported, match=r"^logs\.json: "):
+        entry_of(json.dumps(document).encode(), "logs", "logs.json")
+
+
+def test_what_the_file_system_refuses_is_told(tmp_path: Path) -> None:
+    """A file where the directory should be, and a directory where a document should be."""
+    (tmp_path / "taken").write_bytes(b"")
+    with pytest.raises(Unsupported, match="taken: the catalog cannot use it"):
+        File(tmp_path / "taken")
+    catalog = File(tmp_path / "designs")
+    catalog.path("logs").mkdir()
+    for use in (catalog.read, catalog.remove):
+        with pytest.raises(Unsupported, match=r"logs\.json: the catalog cannot use it"):
+            use("logs")

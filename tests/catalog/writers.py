@@ -1,0 +1,59 @@
+"""Processes that write a catalog of files, for tests that run several at once or kill them.
+
+`allocate DIRECTORY SEED COUNT` gives ids to so many values and prints `value id` for each.
+`rewrite DIRECTORY` forks, for each line of its input, a child that writes the entry again and again
+and prints `wrote VERSION` once it is written; the parent prints `forked PID`, and `gone PID` once
+the child is dead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+
+from rowkey.catalog import CatalogDictionary, Entry, open_catalog
+from rowkey.design import Design
+
+DESIGN = Design("logs", "[code(host)][n]", fields={"host": "text", "n": "u64"})
+VALUES = 700
+"""Values that all allocators draw from, so that they meet."""
+
+
+def allocate(directory: str, seed: int, count: int) -> None:
+    """Ask for the ids of random values."""
+    dictionary = CatalogDictionary(open_catalog(f"file:{directory}"), "logs", DESIGN.fields)
+    values = Random(seed).sample([f"host-{number}" for number in range(VALUES)], count)
+    for value in values:
+        print(value, dictionary.id_of("host", value))
+
+
+def rewrite(directory: str) -> None:
+    """Fork a writer for each line of the input."""
+    for _ in sys.stdin:
+        if (child := os.fork()) == 0:
+            write_for_ever(directory)
+        print("forked", child, flush=True)
+        os.waitpid(child, 0)
+        print("gone", child, flush=True)
+
+
+def write_for_ever(directory: str) -> None:
+    """Write the entry with the next version, over and over."""
+    catalog = open_catalog(f"file:{directory}")
+    while True:
+        entry = catalog.read("logs")
+        text = Entry.of(DESIGN, [os.urandom(32) for _ in range(500)], 0)
+        version = catalog.write("logs", text, None if entry is None else entry.version)
+        print("wrote", version, flush=True)
+
+
+if __name__ == "__main__":
+    verb, where, *numbers = sys.argv[1:]
+    if verb == "allocate":
+        allocate(where, *map(int, numbers))
+    else:
+        rewrite(where)

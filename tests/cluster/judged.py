@@ -1,0 +1,382 @@
+"""The real HBase behind the contract of rowkey's engines, so that one suite judges them all.
+
+What HBase cannot promise is not made up here: a batch that names an unknown family is refused row
+by row, scans of several ranges see no common moment, and a region's counters begin anew when it is
+opened elsewhere.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from cluster.judge import Judge, JudgeError
+from cluster.servers import Cluster
+from rowkey.cells import ATTRIBUTES, Cell, CellBlock, Family, RowCells
+from rowkey.engines import (
+    ALL,
+    Ask,
+    Check,
+    Cursor,
+    Engine,
+    Reader,
+    RegionCount,
+    Span,
+    Store,
+    TableSpec,
+    now_ms,
+)
+from rowkey.errors import Refused, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+REFUSALS = {
+    "DoNotRetryIOException",
+    "IllegalArgumentException",
+    "InvalidFamilyOperationException",
+    "NamespaceNotFoundException",
+    "NoSuchColumnFamilyException",
+    "TableExistsException",
+    "TableNotFoundException",
+    "UnsupportedOperationException",
+}
+"""Java classes by which HBase says that the question was wrong; all others are its own trouble."""
+
+# CheckAndMutate reads *value OPERATOR cell*, the contract *cell OPERATOR value*.
+# Source: HRegion.matches compares the given value with the cell, in this order.
+OPERATORS = {
+    "=": "EQUAL",
+    "!=": "NOT_EQUAL",
+    "<": "GREATER",
+    "<=": "GREATER_OR_EQUAL",
+    ">": "LESS",
+    ">=": "LESS_OR_EQUAL",
+}
+HBASE_WORDS = {"IS_META", "hbase.store.file-tracker.impl"}
+"""Words that HBase 2.6 keeps with every table by itself."""
+
+PREFIX_BLOOM, PREFIX_LENGTH = "ROWPREFIX_FIXED_LENGTH", "RowPrefixBloomFilter.prefix_length"
+LOAD_ROWS = 2_000  # rows of one question
+_BY_HBASE = {row.hbase: row for row in ATTRIBUTES.values()}
+_COPIES = count()
+
+
+def attributes_of(family: Family) -> tuple[dict[str, str], dict[str, str]]:
+    """A family in HBase's words: its attributes that are not the default, and its configuration.
+
+    >>> attributes_of(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)"))[0]
+    {'VERSIONS': '3', 'BLOOMFILTER': 'ROWPREFIX_FIXED_LENGTH'}
+    """
+    plain = Family(family.name)
+    told = {}
+    for row in ATTRIBUTES.values():
+        name = _field_of(row.word)
+        value = getattr(family, name)
+        if value != getattr(plain, name):
+            told[row.hbase] = str(value).lower() if isinstance(value, bool) else str(value)
+    if family.prefix_length is None:
+        return told, {}
+    told["BLOOMFILTER"] = PREFIX_BLOOM
+    return told, {PREFIX_LENGTH: str(family.prefix_length)}
+
+
+def family_of(name: str, told: Mapping[str, str], settings: Mapping[str, str]) -> Family:
+    """A family from HBase's words; those that rowkey does not know are left out.
+
+    >>> family_of("d", {"VERSIONS": "3", "IN_MEMORY": "true"}, {}).versions
+    3
+    """
+    known: dict[str, Any] = {}
+    for hbase, value in told.items():
+        row = _BY_HBASE.get(hbase)
+        if row is not None:
+            known[_field_of(row.word)] = _typed(row.default, value, row.choices)
+    if known.get("bloom") == PREFIX_BLOOM:
+        known["bloom"] = f"{PREFIX_BLOOM}({settings[PREFIX_LENGTH]})"
+    return Family(name, **known)
+
+
+def _field_of(word: str) -> str:
+    return "ttl_s" if word == "ttl" else word
+
+
+def _typed(default: object, value: str, choices: tuple[str, ...]) -> object:
+    if isinstance(default, bool):
+        return value.lower() == "true"
+    return value.upper() if choices else int(value)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Turns what HBase refuses into what engines refuse."""
+    try:
+        yield
+    except JudgeError as error:
+        if error.kind in REFUSALS:
+            raise Refused("", f"HBase says {error}") from error
+        raise
+
+
+class JudgedCursor(Cursor):
+    """The rows of one range, all of them read when it was opened."""
+
+    def __init__(self, pieces: Sequence[RowCells]) -> None:
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[RowCells]:
+        return iter(self._pieces)
+
+    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        for start in range(0, len(self._pieces), rows):
+            yield _batch(self._pieces[start : start + rows])
+
+    def close(self) -> None:
+        self._pieces = ()
+
+
+def _batch(rows: Sequence[RowCells]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    cells = [(row, cell) for row, cells in rows for cell in cells]
+    families = pa.array([cell.family for _, cell in cells], pa.string()).dictionary_encode()
+    columns = {
+        "row": pa.array([row for row, _ in cells], pa.binary()),
+        "family": families,
+        "qualifier": pa.array([cell.qualifier for _, cell in cells], pa.binary()),
+        "timestamp": pa.array([cell.timestamp for _, cell in cells], pa.int64()),
+        "value": pa.array([cell.value for _, cell in cells], pa.binary()),
+    }
+    return pa.RecordBatch.from_pydict(columns)
+
+
+class JudgedReader(Reader):
+    """What can be read of one table of the cluster, asked through the official client.
+
+    Args:
+        judge: who is asked.
+        name: the table.
+    """
+
+    def __init__(self, judge: Judge, name: str) -> None:
+        self.judge = judge
+        self.name = name
+
+    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
+        _check(ask)
+        with _refusing():
+            if ask.raw:  # only scans can be raw
+                return [RowCells(row, self._row(row, ask)) for row in rows]
+            found = self.judge.get(self.name, rows, ask) if rows else []
+        return [RowCells(row, cells) for row, (_, cells) in zip(rows, found, strict=True)]
+
+    def _row(self, row: bytes, ask: Ask) -> list[Cell]:
+        pieces = self.judge.scan(self.name, ask, (row, True), (row, True))
+        return [cell for _, cells in pieces for cell in cells]
+
+    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
+        _check(ask)
+        with _refusing():
+            return [JudgedCursor(self._span(span, ask)) for span in spans]
+
+    def _span(self, span: Span, ask: Ask) -> list[RowCells]:
+        if ask.limit == 0:  # to HBase that is no limit
+            return []
+        start, stop = (span.start, True), (span.stop, False)
+        if ask.reverse:
+            start, stop = (span.stop, not span.stop), (span.start, True)
+        return self.judge.scan(self.name, ask, start, stop)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _check(ask: Ask) -> None:
+    """Numbers that HBase's client takes for `no limit`, or not at all."""
+    for word, value, least in (
+        ("versions", ask.versions, 1),
+        ("limit", ask.limit, 0),
+        ("batch", ask.batch, 1),
+    ):
+        if value is not None and value < least:
+            raise Refused(word, f"{value} is out of range", f"{least} or more")
+
+
+class JudgedStore(JudgedReader, Store):
+    """One table of a real HBase.
+
+    Args:
+        cluster: where it is.
+        judge: who is asked.
+        name: the table.
+    """
+
+    def __init__(self, cluster: Cluster, judge: Judge, name: str) -> None:
+        super().__init__(judge, name)
+        self.cluster = cluster
+
+    @property
+    def spec(self) -> TableSpec:  # type: ignore[override]
+        """The table as HBase describes it now."""
+        with _refusing():
+            told = self.judge.describe(self.name)
+            starts = [region.start for region in self.judge.regions(self.name)]
+        families = (
+            family_of(name, words, told.settings[name]) for name, words in told.families.items()
+        )
+        words = {word: value for word, value in told.words.items() if word not in HBASE_WORDS}
+        return TableSpec(self.name, tuple(families), tuple(starts[1:]), words)
+
+    def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        with _refusing():
+            if mutations:
+                self.judge.mutate(self.name, mutations)
+
+    def load(self, blocks: Sequence[CellBlock]) -> None:
+        columns = [_cells(block) for block in blocks]
+        rows = blocks[0].rows.to_pylist() if blocks else []
+        mutations = []
+        for index, row in enumerate(rows):
+            cells = [column[index] for column in columns]
+            mutations.append(RowCells(row, [cell for cell in cells if cell is not None]))
+        for start in range(0, len(mutations), LOAD_ROWS):
+            self.mutate(mutations[start : start + LOAD_ROWS])
+
+    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+        with _refusing():
+            return self.judge.increment(self.name, row, amounts)
+
+    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        with _refusing():
+            return self.judge.append(self.name, row, pieces)
+
+    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
+        if check.operator not in OPERATORS:
+            raise Refused("operator", f"{check.operator!r} is none", " ".join(OPERATORS))
+        column, operator = (check.family, check.qualifier), OPERATORS[check.operator]
+        with _refusing():
+            return self.judge.check_and_mutate(self.name, row, column, operator, check.value, cells)
+
+    def regions(self) -> list[RegionCount]:
+        with _refusing():
+            found = self.judge.regions(self.name)
+        return [RegionCount(one.start, one.stop, one.writes, one.reads) for one in found]
+
+    def split(self, at: bytes) -> None:
+        if any(region.start == at for region in self.regions()):
+            # HBase says so as well, by an exception that also means its own trouble.
+            raise Refused("at", f"a region begins at {at!r} already")
+        with _refusing():
+            self.cluster.split(self.name, at)
+
+    def alter(self, families: Sequence[Family]) -> None:
+        told = {family.name: attributes_of(family) for family in families}
+        with _refusing():
+            self.judge.alter(self.name, *_halves(told))
+
+    def annotate(self, attributes: Mapping[str, str]) -> None:
+        gone = dict.fromkeys(word for word in self.spec.attributes if word not in attributes)
+        with _refusing():
+            self.judge.annotate(self.name, {**gone, **attributes})
+
+    def flush(self) -> None:
+        with _refusing():
+            self.judge.flush(self.name)
+
+    def compact(self, *, major: bool = True) -> None:
+        with _refusing():
+            self.judge.compact(self.name, major=major)
+
+    def size(self) -> int:
+        with _refusing():
+            return sum(region.size for region in self.judge.regions(self.name))
+
+    def snapshot(self) -> Reader:
+        copy = f"{self.name}.at{next(_COPIES)}.{self.judge.now()}"
+        with _refusing():
+            self.judge.snapshot(self.name, copy)
+        return JudgedSnapshot(self.judge, copy)
+
+
+class JudgedSnapshot(JudgedReader):
+    """A table as it was; a copy that shares its files, dropped when closed."""
+
+    _is_open = True
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self.judge.drop(self.name)
+
+
+def _halves(
+    told: Mapping[str, tuple[dict[str, str], dict[str, str]]],
+) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+    """Attributes by family, and configuration by family."""
+    return {name: a for name, (a, _) in told.items()}, {name: b for name, (_, b) in told.items()}
+
+
+def _cells(block: CellBlock) -> list[Cell | None]:
+    """A block's cell of each row, None where there is none."""
+    many = len(block.rows)
+    names, times = block.qualifiers, block.timestamps
+    qualifiers = [names] * many if isinstance(names, bytes) else names.to_pylist()
+    stamps = [times] * many if isinstance(times, int) else [int(each) for each in times]
+    values = zip(qualifiers, stamps, block.values.to_pylist(), strict=True)
+    return [None if v is None else Cell(block.family, q, t, v) for q, t, v in values]
+
+
+class JudgedEngine(Engine):
+    """A real cluster. Its URL is the directory of one that runs.
+
+    Args:
+        cluster: where tables live.
+    """
+
+    name = "judged"
+    persistent = True
+    shared = True
+    refuses: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    @property
+    def judge(self) -> Judge:
+        """Who is asked."""
+        return self.cluster.judge
+
+    @classmethod
+    def open(cls, where: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Self:
+        if clock is not now_ms:
+            raise Unsupported("clock", "the servers have their own", remedy="Leave it out.")
+        return cls(Cluster.attach(Path(where)))
+
+    @property
+    def catalog_url(self) -> str:
+        return f"file:{self.cluster.directory / 'catalog'}"
+
+    def tables(self) -> list[str]:
+        return self.judge.tables()
+
+    def create(self, spec: TableSpec) -> JudgedStore:
+        families, settings = _halves({one.name: attributes_of(one) for one in spec.families})
+        with _refusing():
+            self.judge.create(spec.name, families, spec.splits, spec.attributes, settings)
+        return JudgedStore(self.cluster, self.judge, spec.name)
+
+    def table(self, name: str) -> JudgedStore:
+        with _refusing():
+            self.judge.describe(name)
+        return JudgedStore(self.cluster, self.judge, name)
+
+    def drop(self, name: str) -> None:
+        with _refusing():
+            self.judge.drop(name)
+
+    def close(self) -> None:
+        """The cluster is whoever's who started it."""

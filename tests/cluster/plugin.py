@@ -1,0 +1,50 @@
+"""What pytest needs of the real HBase: one cluster for the session, started when first asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracles.build import Absent
+from oracles.plugin import give_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster import Cluster, Judge, JudgedEngine
+
+
+@pytest.fixture(scope="session")
+def hbase_cluster() -> Iterator[Cluster]:
+    """ZooKeeper, a master and three region servers; skipped where Java or Maven is missing.
+
+    With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead. Who ends
+    or pauses a process restarts or resumes it before the test ends.
+    """
+    from cluster import Cluster, StartFailed, programs
+
+    try:
+        programs()
+    except Absent as absent:
+        give_up(str(absent))
+    try:
+        cluster = Cluster.start()
+    except StartFailed as failed:
+        pytest.fail(str(failed), pytrace=False)
+    with cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def hbase_judge(hbase_cluster: Cluster) -> Judge:
+    """The official client of that cluster."""
+    return hbase_cluster.judge
+
+
+@pytest.fixture(scope="session")
+def hbase_engine(hbase_cluster: Cluster) -> JudgedEngine:
+    """That cluster as an engine: create, write and read as on any other."""
+    from cluster import JudgedEngine
+
+    return JudgedEngine(hbase_cluster)

@@ -1,0 +1,177 @@
+"""How the servers are configured: one HBase on one machine, for tests that kill and wait.
+
+Source: the HBase book's configuration chapter; what differs from its defaults says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+HOST = "127.0.0.1"
+SCANNER_LEASE_MS = 5_000
+ZK_TICK_MS = 1_000  # a session lasts two ticks at least
+
+OPENED = (
+    "java.io", "java.nio", "sun.nio.ch", "java.lang", "jdk.internal.ref", "java.lang.reflect",
+    "java.util", "java.util.concurrent", "jdk.internal.util.random",
+)  # fmt: skip
+EXPORTED = (
+    "java.base/jdk.internal.misc", "java.base/sun.net.dns", "java.base/sun.net.util",
+    "java.security.jgss/sun.security.krb5",
+)  # fmt: skip
+"""What HBase reaches into of Java 17. Source: bin/hbase of HBase 2.6."""
+
+LOGGING = """\
+status = error
+appender.file.type = Console
+appender.file.name = file
+appender.file.target = SYSTEM_OUT
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{ISO8601} %-5p [%t] %c{2}: %m%n
+rootLogger.level = info
+rootLogger.appenderRef.file.ref = file
+logger.zookeeper.name = org.apache.zookeeper
+logger.zookeeper.level = warn
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The ports of one cluster, each its own.
+
+    Args:
+        zookeeper: where clients ask for everything else.
+        master: the master's.
+        servers: one for each region server.
+    """
+
+    zookeeper: int
+    master: int
+    servers: tuple[int, ...]
+
+
+def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
+    """The settings of all servers of one cluster.
+
+    Args:
+        directory: where everything of the cluster lies.
+        ports: its ports.
+        session_ms: after how long a silent server is given up.
+    """
+    return {
+        "hbase.cluster.distributed": "true",
+        "hbase.rootdir": f"file://{directory}/data",
+        # The raw one supports hflush and hsync: a killed server loses nothing it acknowledged.
+        "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+        "hbase.unsafe.stream.capability.enforce": "true",
+        "hbase.wal.provider": "filesystem",
+        "hbase.tmp.dir": f"{directory}/tmp",
+        "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",
+        **_network(directory, ports),
+        "zookeeper.session.timeout": str(session_ms),
+        "hbase.zookeeper.property.tickTime": str(ZK_TICK_MS),
+        "hbase.client.scanner.timeout.period": str(SCANNER_LEASE_MS),
+        # The status of the cluster is half a second old at most.
+        "hbase.regionserver.msginterval": "500",
+        # Files that a compaction replaced are gone at once, not two minutes later.
+        "hbase.hfile.compaction.discharger.interval": "200",
+        # Nothing compacts, splits or moves by itself: only what a test asks for happens.
+        "hbase.hstore.compaction.min": "1000",
+        "hbase.hstore.blockingStoreFiles": "2000",
+        "hbase.hregion.majorcompaction": "0",
+        "hbase.regionserver.region.split.policy": (
+            "org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy"
+        ),
+        "hbase.hregion.max.filesize": str(1 << 40),
+        "hbase.balancer.period": "86400000",
+        # Two cores are shared with pytest.
+        "hbase.regionserver.handler.count": "8",
+        "hbase.regionserver.metahandler.count": "4",
+        "hbase.master.wait.on.regionservers.maxtostart": str(len(ports.servers)),
+        "hbase.master.wait.on.regionservers.interval": "200",
+    }
+
+
+def _network(directory: Path, ports: Ports) -> dict[str, str]:
+    """Who listens where: on this machine only."""
+    return {
+        "hbase.zookeeper.quorum": HOST,
+        "hbase.zookeeper.property.clientPort": str(ports.zookeeper),
+        "hbase.zookeeper.property.clientPortAddress": HOST,
+        "hbase.zookeeper.property.dataDir": f"{directory}/zookeeper",
+        "hbase.master.port": str(ports.master),
+        "hbase.master.info.port": "-1",
+        "hbase.regionserver.info.port": "-1",
+        "hbase.master.hostname": "localhost",
+        "hbase.regionserver.hostname": "localhost",
+        "hbase.unsafe.regionserver.hostname": "localhost",
+        "hbase.master.ipc.address": HOST,
+        "hbase.regionserver.ipc.address": HOST,
+    }
+
+
+def client(ports: Ports) -> dict[str, str]:
+    """The settings of a client: it waits for a killed server's regions, but not for ever."""
+    return {
+        "hbase.zookeeper.quorum": HOST,
+        "hbase.zookeeper.property.clientPort": str(ports.zookeeper),
+        "zookeeper.session.timeout": "10000",
+        # How long a scan may wait; how long a scanner may rest is the servers' own setting.
+        "hbase.client.scanner.timeout.period": "90000",
+        "hbase.client.pause": "50",
+        "hbase.client.retries.number": "50",
+        "hbase.rpc.timeout": "10000",
+        "hbase.client.operation.timeout": "90000",
+        "hbase.client.meta.operation.timeout": "90000",
+    }
+
+
+def write_site(directory: Path, settings: Mapping[str, str]) -> None:
+    """Puts the settings where the servers look for them: `conf` in the cluster's directory."""
+    properties = "".join(
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in settings.items()
+    )
+    conf = directory / "conf"
+    conf.mkdir(parents=True)
+    (conf / "hbase-site.xml").write_text(f"<configuration>\n{properties}</configuration>\n")
+    (conf / "log4j2.properties").write_text(LOGGING)
+
+
+def jvm(heap_mb: int, directory: Path) -> list[str]:
+    """The flags of one server's JVM; one collector thread, since five share two cores."""
+    return [
+        "-XX:+UseSerialGC",
+        f"-Xmx{heap_mb}m",
+        "-Xshare:auto",
+        "--add-modules=jdk.unsupported",
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED),
+        *(f"--add-exports={package}=ALL-UNNAMED" for package in EXPORTED),
+        "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
+        "-Djava.net.preferIPv4Stack=true",
+        f"-Dlog4j2.configurationFile={directory}/conf/log4j2.properties",
+        # Else its admin page takes port 8080, and the second cluster of a machine dies of it.
+        "-Dzookeeper.admin.enableServer=false",
+    ]
+
+
+def program(name: str, ports: Ports) -> tuple[int, Sequence[str]]:
+    """What a process runs: its heap in MB, then class and arguments.
+
+    Args:
+        name: `zookeeper`, `master` or `server1`, `server2`, ….
+        ports: the cluster's.
+    """
+    if name == "zookeeper":
+        return 256, ("org.apache.hadoop.hbase.zookeeper.HQuorumPeer",)
+    if name == "master":
+        return 512, ("org.apache.hadoop.hbase.master.HMaster", "start")
+    port = ports.servers[int(name.removeprefix("server")) - 1]
+    server = "org.apache.hadoop.hbase.regionserver.HRegionServer"
+    return 768, (server, f"-Dhbase.regionserver.port={port}", "start")

@@ -1,0 +1,229 @@
+"""A cluster starts, and what is done to its processes is what their names say."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cluster import Cluster, StartFailed
+from cluster.processes import State, runs
+from cluster.site import Ports
+from rowkey.cells import Cell, RowCells
+from rowkey.engines import Ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster import Judge
+
+ROWS = [b"%03d" % n for n in range(600)]
+SPLITS = [b"100", b"200", b"300", b"400", b"500"]
+TESTS = str(Path(__file__).parents[1])
+
+
+@pytest.fixture(scope="module")
+def table(hbase_judge: Judge) -> Iterator[str]:
+    """A table of six regions, a hundred acknowledged rows in each, all of them in memory."""
+    hbase_judge.create("faults", {"d": {}}, SPLITS)
+    hbase_judge.mutate("faults", [RowCells(row, [Cell("d", b"q", 1, row)]) for row in ROWS])
+    yield "faults"
+    hbase_judge.drop("faults")
+
+
+def rows_of(judge: Judge, table: str) -> list[bytes]:
+    """The row keys that a scan of everything gives."""
+    return [row for row, _ in judge.scan(table, Ask())]
+
+
+def listens(address: str, port: int) -> bool:
+    """Whether somebody takes connections there."""
+    with socket.socket() as caller:
+        caller.settimeout(5)
+        return caller.connect_ex((address, port)) == 0
+
+
+def test_three_servers(hbase_cluster: Cluster) -> None:
+    """The master knows three live servers, which are the three that were started."""
+    expected = {"server1", "server2", "server3"}
+    assert expected == set(hbase_cluster.places())
+    assert expected == set(hbase_cluster.server_names)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there 127.0.0.2 is this machine, too")
+def test_loopback_only(hbase_cluster: Cluster) -> None:
+    """Every server listens at 127.0.0.1, and at no other address of the machine."""
+    ports = hbase_cluster.state.ports
+    every = (ports.zookeeper, ports.master, *ports.servers)
+    expected = [(True, False)] * 5
+    assert expected == [(listens("127.0.0.1", port), listens("127.0.0.2", port)) for port in every]
+
+
+def test_pre_split(hbase_cluster: Cluster, table: str) -> None:
+    """A table has the regions it was created with, and every server holds some."""
+    expected = [b"", *SPLITS]
+    assert expected == [region.start for region in hbase_cluster.judge.regions(table)]
+    assert set(hbase_cluster.server_names) == set(hbase_cluster.holders(table).values())
+
+
+def test_counters(hbase_judge: Judge, table: str) -> None:
+    """Each region has counted the mutations it got."""
+    expected = [100] * 6
+    assert expected == [region.writes for region in hbase_judge.regions(table)]
+
+
+def test_move(hbase_cluster: Cluster, table: str) -> None:
+    """A region is on the server it was moved to, with its rows."""
+    first = hbase_cluster.holders(table)[b""]
+    target = next(name for name in hbase_cluster.server_names if name != first)
+    hbase_cluster.move(table, b"", target)
+    assert target == hbase_cluster.holders(table)[b""]
+    assert ROWS == rows_of(hbase_cluster.judge, table)
+
+
+def test_split(hbase_cluster: Cluster, table: str) -> None:
+    """A region that was divided is two, with its rows, and can be divided again at once."""
+    hbase_cluster.split(table, b"050")
+    hbase_cluster.split(table, b"025")
+    expected = [b"", b"025", b"050", *SPLITS]
+    assert expected == [region.start for region in hbase_cluster.judge.regions(table)]
+    assert ROWS == rows_of(hbase_cluster.judge, table)
+
+
+def test_pause(hbase_cluster: Cluster, table: str) -> None:
+    """A paused server does not answer, and does once it goes on."""
+    name = hbase_cluster.holders(table)[b"300"]
+    assert name is not None
+    with ThreadPoolExecutor(1) as pool:
+        hbase_cluster.pause(name)
+        try:
+            asked = pool.submit(hbase_cluster.judge.get, table, [b"300"], Ask())
+            done, _ = wait([asked], timeout=1.0)
+        finally:
+            hbase_cluster.resume(name)
+        assert set() == done
+        [found] = asked.result(timeout=60)
+    assert b"300" == found.cells[0].value
+
+
+def test_kill(hbase_cluster: Cluster, table: str) -> None:
+    """A killed server's regions are served by others, with every acknowledged row."""
+    killed = hbase_cluster.holders(table)[b"300"]
+    assert killed is not None
+    hbase_cluster.kill(killed)
+    assert not hbase_cluster.alive(killed)
+    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert killed not in hbase_cluster.holders(table).values()
+    hbase_cluster.restart(killed)
+    assert set(hbase_cluster.server_names) == set(hbase_cluster.places())
+
+
+def test_unknown_process(hbase_cluster: Cluster) -> None:
+    """A process that does not exist is not killed, and those that do are named."""
+    with pytest.raises(ValueError, match=r"server4; there are zookeeper, master, server1"):
+        hbase_cluster.kill("server4")
+
+
+def test_attached(hbase_cluster: Cluster, table: str) -> None:
+    """Another program acts on a running cluster, and leaves it running when it lets go."""
+    other = Cluster.attach(hbase_cluster.directory)
+    assert ROWS == rows_of(other.judge, table)
+    other.stop()
+    assert hbase_cluster.alive("zookeeper")
+    assert hbase_cluster.directory.exists()
+
+
+@pytest.mark.usefixtures("hbase_cluster")
+def test_no_start(tmp_path: Path) -> None:
+    """A cluster that cannot start says whose fault it is, with the log, and leaves nothing."""
+    elsewhere = {"hbase.zookeeper.property.clientPortAddress": "192.0.2.1"}
+    with pytest.raises(StartFailed, match=r"(?s)^zookeeper died\..*BindException"):
+        Cluster.start(tmp_path / "cluster", settings=elsewhere)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_keeper(tmp_path: Path) -> None:
+    """When the owner is gone its processes end, and no stranger that has got an old id does."""
+    directory = tmp_path / "cluster"
+    directory.mkdir()
+    sleep = ["sh", "-c", "sleep 600; :"]
+    ours = subprocess.Popen([*sleep, str(directory)], start_new_session=True)
+    stranger = subprocess.Popen(sleep, start_new_session=True)
+    told = State("java", "", Ports(1, 2, (3,)), (), {"master": ours.pid, "server1": stranger.pid})
+    told.write(directory)
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "cluster.keeper", str(directory)],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": TESTS},
+            check=True,
+            timeout=60,
+        )
+        expected = -signal.SIGKILL
+        assert expected == ours.wait(60)
+        assert stranger.poll() is None
+        assert not directory.exists()
+    finally:
+        for process in (ours, stranger):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+STARTS_AND_DIES = """
+import os, signal, sys
+from pathlib import Path
+from cluster import Cluster
+cluster = Cluster.start(Path(sys.argv[1]))
+print(*cluster.state.processes.values(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.long
+def test_owner_killed(hbase_cluster: Cluster, tmp_path: Path) -> None:
+    """A whole cluster ends soon after its owner was killed, and its directory is gone."""
+    directory = tmp_path / "cluster"
+    done = subprocess.run(
+        [sys.executable, "-c", STARTS_AND_DIES, str(directory)],
+        env={**os.environ, "PYTHONPATH": TESTS},
+        stdout=subprocess.PIPE,
+        timeout=300,
+        check=False,
+    )
+    expected = -signal.SIGKILL
+    assert expected == done.returncode
+    pids = [int(pid) for pid in done.stdout.split()]
+    hbase_cluster.wait(lambda: not directory.exists(), "the directory is gone", 30)
+    assert [] == [pid for pid in pids if runs(pid, directory)]
+
+
+@pytest.mark.long
+def test_two_clusters(hbase_cluster: Cluster, table: str) -> None:
+    """A second cluster on the machine has ports and tables of its own."""
+    with Cluster.start() as second:
+        ours, theirs = hbase_cluster.state.ports, second.state.ports
+        all_ports = [*ours.servers, *theirs.servers]
+        all_ports += [ours.zookeeper, theirs.zookeeper, ours.master, theirs.master]
+        assert 10 == len(set(all_ports))
+        assert [] == second.judge.tables()
+        gone = second.directory
+    assert not gone.exists()
+    assert ROWS == rows_of(hbase_cluster.judge, table)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["zookeeper", "master", "server1", "server2", "server3"])
+def test_each_killed(hbase_cluster: Cluster, table: str, name: str) -> None:
+    """Whichever process is killed and started again, every row is there afterwards."""
+    hbase_cluster.kill(name)
+    hbase_cluster.restart(name)
+    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert set(hbase_cluster.server_names) == set(hbase_cluster.places())

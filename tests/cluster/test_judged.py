@@ -1,0 +1,270 @@
+"""The contract of rowkey's engines, answered by a real HBase: what the translation must keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from rowkey.cells import LATEST, Cell, CellBlock, Family, Kind, RowCells
+from rowkey.engines import Ask, Check, Span, TableSpec
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cluster import JudgedEngine, JudgedStore
+
+SPEC = TableSpec(
+    "judged",
+    (
+        Family("d", versions=3),
+        Family(
+            "x", versions=2, min_versions=1, ttl_s=500, keep_deleted="TTL", in_memory=True,
+            bloom="ROWPREFIX_FIXED_LENGTH(8)", compression="ZSTD", encoding="FAST_DIFF",
+        ),
+    ),
+    (b"m",),
+    {"MAX_FILESIZE": "123456789012", "owner": "é"},
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(hbase_engine: JudgedEngine) -> Iterator[JudgedStore]:
+    """One table for all tests of this file; each test has rows of its own."""
+    yield hbase_engine.create(SPEC)
+    hbase_engine.drop("judged")
+
+
+def put(at: int, value: bytes, qualifier: bytes = b"q") -> Cell:
+    """A put."""
+    return Cell("d", qualifier, at, value)
+
+
+def read(store: JudgedStore, span: Span, ask: Ask) -> Sequence[RowCells]:
+    """What one scan gives."""
+    [cursor] = store.scan([span], ask)
+    with cursor:
+        return list(cursor)
+
+
+def test_spec(store: JudgedStore) -> None:
+    """A table reads back as it was declared, HBase's defaults being rowkey's."""
+    assert SPEC == store.spec
+
+
+def test_existing(hbase_engine: JudgedEngine, store: JudgedStore) -> None:
+    """A table that exists is found, and not created again; one that does not is refused."""
+    assert store.spec == hbase_engine.table("judged").spec
+    with pytest.raises(Refused, match="TableExistsException"):
+        hbase_engine.create(SPEC)
+    with pytest.raises(Refused, match="TableNotFoundException"):
+        hbase_engine.table("none")
+    with pytest.raises(Refused, match="TableNotFoundException"):
+        hbase_engine.drop("none")
+
+
+def test_namespace(hbase_engine: JudgedEngine) -> None:
+    """A table in a namespace of its own is made, used and listed under its whole name."""
+    made = hbase_engine.create(TableSpec("rooms:t", (Family("d"),)))
+    made.mutate([RowCells(b"r", [put(1, b"v")])])
+    assert [RowCells(b"r", [put(1, b"v")])] == made.get([b"r"])
+    assert "rooms:t" in hbase_engine.tables()
+    hbase_engine.drop("rooms:t")
+
+
+def test_latest_is_now(store: JudgedStore) -> None:
+    """A put without a time gets the server's."""
+    before = store.judge.now()
+    store.mutate([RowCells(b"now", [put(LATEST, b"v")])])
+    [found] = store.get([b"now"])
+    assert before <= found.cells[0].timestamp <= store.judge.now()
+
+
+@pytest.mark.parametrize(
+    ("reverse", "rows"), [(False, [b"g1", b"g2"]), (True, [b"g2", b"g1"])], ids=["on", "back"]
+)
+def test_span(store: JudgedStore, *, reverse: bool, rows: list[bytes]) -> None:
+    """A range has its start and not its stop, in both directions."""
+    store.mutate([RowCells(b"g%d" % n, [put(1, b"v")]) for n in range(4)])
+    found = read(store, Span(b"g1", b"g3"), Ask(reverse=reverse))
+    assert rows == [row for row, _ in found]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_nothing_between(store: JudgedStore, *, reverse: bool) -> None:
+    """A range that ends where it begins, or before, has no rows; nor has a limit of none."""
+    store.mutate([RowCells(b"h", [put(1, b"v")])])
+    assert [] == read(store, Span(b"h", b"h"), Ask(reverse=reverse))
+    assert [] == read(store, Span(b"i", b"h"), Ask(reverse=reverse))
+    assert [] == read(store, Span(b"h", b"i"), Ask(reverse=reverse, limit=0))
+
+
+def test_whole_table(store: JudgedStore) -> None:
+    """The range without ends is the table, last row first in reverse."""
+    store.mutate([RowCells(row, [put(1, b"v")]) for row in (b"\x00", b"\xff\xff")])
+    rows = [row for row, _ in read(store, Span(), Ask())]
+    assert sorted(rows) == rows
+    assert {b"\x00", b"\xff\xff"} <= set(rows)
+    assert rows[::-1] == [row for row, _ in read(store, Span(), Ask(reverse=True))]
+
+
+def test_raw_get(store: JudgedStore) -> None:
+    """A raw get gives deletes too, and a row without cells where there are none."""
+    store.mutate([RowCells(b"raw", [put(1, b"v")])])
+    store.mutate([RowCells(b"raw", [Cell("d", b"", 2, kind=Kind.DELETE_FAMILY)])])
+    hidden, absent = store.get([b"raw", b"raw2"], Ask(raw=True, versions=9))
+    assert [Kind.DELETE_FAMILY, Kind.PUT] == [cell.kind for cell in hidden.cells]
+    assert RowCells(b"raw2", []) == absent
+    assert [RowCells(b"raw", [])] == store.get([b"raw"])
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [(b"4", {"!=", ">", ">="}), (b"5", {"=", "<=", ">="}), (b"6", {"!=", "<", "<="})],
+)
+def test_check(store: JudgedStore, value: bytes, holds: set[str]) -> None:
+    """A check reads *cell OPERATOR value*; one that does not hold changes nothing."""
+    store.mutate([RowCells(b"check", [put(1, b"5")])])
+    met = set()
+    for at, operator in enumerate(("=", "!=", "<", "<=", ">", ">=")):
+        row = value + operator.encode()
+        if store.check_and_mutate(
+            b"check", Check("d", b"q", operator, value), [put(at + 1, b"v", row)]
+        ):
+            met.add(operator)
+    [found] = store.get([b"check"])
+    assert holds == met
+    mine = [cell.qualifier for cell in found.cells if cell.qualifier.startswith(value)]
+    assert {value + operator.encode() for operator in holds} == set(mine)
+
+
+def test_check_absent(store: JudgedStore) -> None:
+    """Absence is checked by None; an absent column meets nothing that has a value."""
+    cells = [put(1, b"v", b"other")]
+    assert store.check_and_mutate(b"gone", Check("d", b"q", "=", None), cells)
+    assert not store.check_and_mutate(b"gone", Check("d", b"q", "!=", None), cells)
+    assert not store.check_and_mutate(b"gone", Check("d", b"q", "!=", b"5"), cells)
+
+
+def test_counters(store: JudgedStore) -> None:
+    """Increments wrap, appends grow, and a cell that is no counter is refused."""
+    most = 2**63 - 1
+    assert [most, -1] == store.increment(b"n", [("d", b"a", most), ("x", b"b", -1)])
+    assert [-(2**63)] == store.increment(b"n", [("d", b"a", 1)])
+    assert [b"ab"] == store.append(b"n", [("d", b"t", b"ab")])
+    assert [b"abc"] == store.append(b"n", [("d", b"t", b"c")])
+    with pytest.raises(Refused, match="Field is not a long"):
+        store.increment(b"n", [("d", b"t", 1)])
+
+
+def test_major_compaction(store: JudgedStore) -> None:
+    """Compacted whole, a table has no deletes left, and what they hid can be put again."""
+    store.mutate([RowCells(b"purged", [put(5, b"v"), put(5, b"w", b"r")])])
+    store.mutate([RowCells(b"purged", [Cell("d", b"q", 5, kind=Kind.DELETE_COLUMN)])])
+    store.mutate([RowCells(b"purged", [put(5, b"again")])])
+    assert [b"r"] == [cell.qualifier for cell in store.get([b"purged"])[0].cells]
+    store.flush()
+    store.compact()
+    [raw] = store.get([b"purged"], Ask(raw=True, versions=9))
+    assert {Kind.PUT} == {cell.kind for cell in raw.cells}
+    store.mutate([RowCells(b"purged", [put(5, b"again")])])
+    assert b"again" == store.get([b"purged"])[0].cells[0].value
+
+
+def test_load(store: JudgedStore) -> None:
+    """Blocks are written row by row, nulls left out, and come back as blocks."""
+    rows = pa.array([b"l1", b"l2"], pa.binary())
+    many = CellBlock(rows, "d", b"a", pa.array([b"1", None], pa.binary()), 7)
+    names = pa.array([b"b", b"c"], pa.binary())
+    own = CellBlock(rows, "d", names, pa.array([b"2", b"3"], pa.binary()), pa.array([8, 9]))
+    store.load([many, own])
+    expected = [RowCells(b"l1", [put(7, b"1", b"a"), put(8, b"2", b"b")])]
+    expected += [RowCells(b"l2", [put(9, b"3", b"c")])]
+    assert expected == store.get([b"l1", b"l2"])
+    [cursor] = store.scan([Span(b"l1", b"l3")])
+    [block] = list(cursor.blocks())
+    assert [b"l1", b"l1", b"l2"] == block.column("row").to_pylist()
+    assert [7, 8, 9] == block.column("timestamp").to_pylist()
+
+
+def test_altered(hbase_engine: JudgedEngine) -> None:
+    """A family gets new attributes and keeps its others; words of a table are replaced."""
+    made = hbase_engine.create(TableSpec("altered", (Family("d", in_memory=True),), (), {"a": "1"}))
+    made.alter([Family("d", versions=5, in_memory=True), Family("n")])
+    made.annotate({"b": "2"})
+    families = (Family("d", versions=5, in_memory=True), Family("n"))
+    assert TableSpec("altered", families, (), {"b": "2"}) == made.spec
+    hbase_engine.drop("altered")
+
+
+def test_snapshot(hbase_engine: JudgedEngine, store: JudgedStore) -> None:
+    """A snapshot is the table as it was, and leaves nothing behind."""
+    before = hbase_engine.tables()
+    store.mutate([RowCells(b"then", [put(1, b"v")])])
+    then = store.snapshot()
+    store.mutate([RowCells(b"then", [put(2, b"w")])])
+    assert [RowCells(b"then", [put(1, b"v")])] == then.get([b"then"])
+    assert [RowCells(b"then", [put(2, b"w")])] == store.get([b"then"])
+    then.close()
+    then.close()
+    assert before == hbase_engine.tables()
+
+
+def test_regions(hbase_engine: JudgedEngine) -> None:
+    """Regions are counted by what they were asked; a region cannot begin at one place twice."""
+    made = hbase_engine.create(TableSpec("counted", (Family("d"),), (b"m",)))
+    made.mutate([RowCells(row, [put(1, b"v"), put(1, b"w", b"r")]) for row in (b"a", b"b", b"n")])
+    made.get([b"a", b"absent"])
+    read(made, Span(), Ask())
+    assert [(2, 4), (1, 1)] == [(one.writes, one.reads) for one in made.regions()]
+    made.split(b"b")
+    assert [b"", b"b", b"m"] == [one.start for one in made.regions()]
+    with pytest.raises(Refused, match="begins at b'b' already"):
+        made.split(b"b")
+    hbase_engine.drop("counted")
+
+
+@pytest.mark.parametrize(
+    ("row", "cell", "says"),
+    [
+        (b"", put(1, b"v"), "Row length is 0"),
+        (bytes(32_768), put(1, b"v"), "Row length 32768 is > 32767"),
+        (b"r", Cell("none", b"q", 1, b"v"), "NoSuchColumnFamilyException"),
+        (b"r", put(-1, b"v"), "Timestamp cannot be negative"),
+        (b"r", put(1, bytes(10 << 20)), "KeyValue size too large"),
+        (b"r", Cell("d", b"q", 1, kind=Kind.DELETE, ttl_ms=5), "TTLs on Deletes"),
+    ],
+    ids=["empty", "long", "family", "time", "large", "ttl"],
+)
+def test_refused(store: JudgedStore, row: bytes, cell: Cell, says: str) -> None:
+    """What HBase refuses is refused, in its words."""
+    with pytest.raises(Refused, match=says):
+        store.mutate([RowCells(row, [cell])])
+
+
+@pytest.mark.parametrize("ask", [Ask(versions=0), Ask(limit=-1), Ask(batch=0)])
+def test_out_of_range(store: JudgedStore, ask: Ask) -> None:
+    """Numbers that would mean something else to HBase are not sent."""
+    with pytest.raises(Refused, match="is out of range"):
+        store.get([b"r"], ask)
+    with pytest.raises(Refused, match="is out of range"):
+        store.scan([Span()], ask)
+
+
+def test_unknown_family(store: JudgedStore) -> None:
+    """A family that does not exist is refused by gets and scans, raw columns by raw scans."""
+    for ask in (Ask(columns={"none": ()}), Ask(columns={"d": (b"q",)}, raw=True)):
+        with pytest.raises(Refused):
+            store.scan([Span()], ask)
+        with pytest.raises(Refused):
+            store.get([b"r"], ask)
+
+
+def test_no_cells(store: JudgedStore) -> None:
+    """A mutation without cells is refused, checked or not."""
+    with pytest.raises(Refused):
+        store.mutate([RowCells(b"none", [])])
+    with pytest.raises(Refused):
+        store.check_and_mutate(b"none", Check("d", b"q"), [])

@@ -1,0 +1,338 @@
+"""A table as the HBase book describes it: a list of all that is stored, and definitions over it.
+
+Written from the book's chapters on the data model (versions, deletes, time to live, minimum number
+of versions, keeping deleted cells) and from what HBase answers; nothing is taken from the engines.
+Everything is quadratic and meant to be read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.cells import LATEST, Cell, Kind, RowCells, in_order
+from rowkey.engines import ALL, RegionCount, Span
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rowkey.cells import Family
+    from rowkey.engines import Ask, Check
+
+FOREVER_S = 2**31 - 1
+
+
+class Shelf:
+    """The stored cells of one row and family at one moment, and what is true of them.
+
+    Args:
+        cells: all of them, in any order.
+        family: the family's attributes.
+        now: the moment, in ms.
+    """
+
+    def __init__(self, cells: Sequence[Cell], family: Family, now: int) -> None:
+        self.family, self.now = family, now
+        self.cells = sorted((c for c in cells if not self.is_over(c)), key=in_order)
+
+    def is_over(self, cell: Cell) -> bool:
+        """The cell's own time to live has ended: its last millisecond is timestamp + TTL."""
+        return cell.ttl_ms is not None and cell.timestamp + cell.ttl_ms < self.now
+
+    def lives(self, cell: Cell) -> bool:
+        """The family's time to live has not ended: now - TTL is the oldest living timestamp."""
+        ttl = self.family.ttl_s
+        return ttl == FOREVER_S or cell.timestamp >= self.now - 1000 * ttl
+
+    def is_kept_at(self, cell: Cell, rank: int) -> bool:
+        """It lives, or is one of the versions that outlive their time."""
+        least = self.family.min_versions
+        return self.lives(cell) or (least > 0 and rank <= least)
+
+    def seen(self, ask: Ask) -> list[Cell]:
+        """What a read gives."""
+        return self.raw(ask) if ask.raw else self.visible(ask)
+
+    def raw(self, ask: Ask) -> list[Cell]:
+        """Puts and deletes; a delete stands with the puts above it and is no version."""
+        inside = [cell for cell in self.cells if in_range(cell, ask)]
+        return [c for c in inside if versions_down_to(c, inside) <= ask.versions]
+
+    def visible(self, ask: Ask) -> list[Cell]:
+        """The puts that no delete masks, living, in range, as many versions as asked and kept."""
+        start, stop = ask.time_range
+        past = self.family.keep_deleted != "FALSE"
+        deletes = [
+            cell
+            for cell in self.cells
+            if is_delete(cell) and start <= cell.timestamp and (cell.timestamp < stop or not past)
+        ]
+        puts = [
+            cell
+            for cell in self.cells
+            if not is_delete(cell) and in_range(cell, ask) and not masked(cell, deletes)
+        ]
+        named = bool(ask.columns and ask.columns.get(self.family.name))
+        most = min(ask.versions, self.family.versions)
+        return [
+            put
+            for put in puts
+            if is_wanted(put, ask)
+            and versions_down_to(put, puts) <= most
+            and (
+                self.is_kept_at(put, versions_down_to(put, puts)) or self.is_last(put, puts, named)
+            )
+        ]
+
+    def is_last(self, put: Cell, puts: list[Cell], named: bool) -> bool:
+        """With named columns HBase gives one expired version more: the first after living ones."""
+        if not named or not self.family.min_versions:
+            return False
+        newer = [c for c in puts if same_column(c, put) and c.timestamp > put.timestamp]
+        return all(self.lives(one) for one in newer) and len(newer) >= self.family.min_versions
+
+    def compacted(self) -> list[Cell]:
+        """What a major compaction leaves."""
+        keeps = {
+            "FALSE": lambda delete: False,
+            "TRUE": lambda delete: True,
+            "TTL": self.lives,
+        }[self.family.keep_deleted]
+        dropped = [cell for cell in self.cells if is_delete(cell) and not keeps(cell)]
+        rest = [
+            cell
+            for cell in self.cells
+            if (keeps(cell) if is_delete(cell) else not masked(cell, dropped))
+        ]
+        return [
+            cell
+            for cell in rest
+            if versions_down_to(cell, rest) <= self.family.versions
+            and self.is_kept_at(cell, versions_down_to(cell, rest))
+        ]
+
+
+def is_delete(cell: Cell) -> bool:
+    """It hides, and holds nothing."""
+    return cell.kind != Kind.PUT
+
+
+def same_column(one: Cell, other: Cell) -> bool:
+    """They are of one column."""
+    return one.qualifier == other.qualifier
+
+
+def masks(delete: Cell, put: Cell) -> bool:
+    """The delete hides the put, whichever came first."""
+    if delete.kind == Kind.DELETE:
+        return same_column(delete, put) and delete.timestamp == put.timestamp
+    if delete.kind == Kind.DELETE_COLUMN:
+        return same_column(delete, put) and delete.timestamp >= put.timestamp
+    if delete.kind == Kind.DELETE_FAMILY_VERSION:
+        return delete.timestamp == put.timestamp
+    return delete.timestamp >= put.timestamp
+
+
+def masked(put: Cell, deletes: list[Cell]) -> bool:
+    """Some delete hides the put."""
+    return any(masks(delete, put) for delete in deletes)
+
+
+def in_range(cell: Cell, ask: Ask) -> bool:
+    """Its timestamp lies in the half-open range asked for."""
+    return ask.time_range[0] <= cell.timestamp < ask.time_range[1]
+
+
+def is_wanted(cell: Cell, ask: Ask) -> bool:
+    """Its column is one of those asked for."""
+    named = (ask.columns or {}).get(cell.family)
+    first, last = ask.qualifiers
+    in_names = not named or cell.qualifier in named
+    return in_names and cell.qualifier >= first and (last == b"" or cell.qualifier < last)
+
+
+def versions_down_to(cell: Cell, cells: list[Cell]) -> int:
+    """How many puts of its column stand above it, itself included if it is one."""
+    above = [c for c in cells if same_column(c, cell) and in_order(c) <= in_order(cell)]
+    return sum(not is_delete(c) for c in above)
+
+
+class Book:
+    """A table whose calls are named as a store's, so that the same steps can be taken on both.
+
+    Args:
+        families: its families.
+        clock: gives now, in ms.
+        splits: where its regions begin.
+    """
+
+    def __init__(
+        self, families: Sequence[Family], clock: Callable[[], int], splits: Sequence[bytes] = ()
+    ) -> None:
+        self.families = {family.name: family for family in families}
+        self.clock = clock
+        self.splits = sorted(splits)
+        self.stored: list[tuple[bytes, Cell]] = []
+        self.written: list[bytes] = []
+        self.read: list[bytes] = []
+
+    def shelf(self, row: bytes, family: str) -> Shelf:
+        """What is stored of a row and family."""
+        cells = [cell for held, cell in self.stored if held == row and cell.family == family]
+        return Shelf(cells, self.families[family], self.clock())
+
+    def add(self, row: bytes, cell: Cell) -> None:
+        """Store a cell; one of the same coordinates and kind is replaced."""
+        self.stored = [
+            (held, old)
+            for held, old in self.stored
+            if held != row or in_order(old) != in_order(cell)
+        ]
+        self.stored.append((row, cell))
+
+    def newest(self, row: bytes, family: str, qualifier: bytes, count: int = 1) -> list[Cell]:
+        """The newest visible versions of a column."""
+        ask = type(ALL)(columns={family: (qualifier,)}, versions=count)
+        return self.shelf(row, family).visible(ask)
+
+    def mutate(self, mutations: Sequence[RowCells]) -> None:
+        """Store cells; a delete of the newest version looks for it before anything is stored."""
+        for row, cells in mutations:
+            now = self.clock()
+            for cell in self.resolved(row, cells, now, now):
+                self.add(row, cell)
+            self.written.append(row)
+
+    def resolved(self, row: bytes, cells: Sequence[Cell], now: int, puts: int) -> list[Cell]:
+        """The cells with their moments: the n-th such delete of a column hides the n-th newest."""
+        done: list[Cell] = []
+        seen: list[tuple[str, bytes]] = []
+        for cell in cells:
+            moment = now if is_delete(cell) else puts
+            if cell.kind == Kind.DELETE and cell.timestamp == LATEST:
+                column = (cell.family, cell.qualifier)
+                seen.append(column)
+                rank = seen.count(column)
+                versions = self.newest(row, *column, rank)
+                if len(versions) == rank:
+                    moment = versions[-1].timestamp
+            done.append(cell._replace(timestamp=moment) if cell.timestamp == LATEST else cell)
+        return done
+
+    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+        """Add to counters."""
+        sums = []
+        for family, qualifier, amount in amounts:
+            old = self.newest(row, family, qualifier)
+            if old and len(old[0].value) != 8:
+                raise Refused("amount", "no counter")
+            before = int.from_bytes(old[0].value, "big") if old else 0
+            sums.append((before + amount) % 2**64)
+        values = [total.to_bytes(8, "big") for total in sums]
+        columns = [(family, qualifier) for family, qualifier, _ in amounts]
+        self.change(row, columns, values)
+        return [total - 2**64 if total >= 2**63 else total for total in sums]
+
+    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        """Append to cells."""
+        olds = [self.newest(row, family, qualifier) for family, qualifier, _ in pieces]
+        values = [
+            (old[0].value if old else b"") + piece[2]
+            for old, piece in zip(olds, pieces, strict=True)
+        ]
+        self.change(row, [(family, qualifier) for family, qualifier, _ in pieces], values)
+        return values
+
+    def change(
+        self, row: bytes, columns: Sequence[tuple[str, bytes]], values: Sequence[bytes]
+    ) -> None:
+        """Put values in place of what is there: no earlier than it, and living as long as it."""
+        cells = []
+        for (family, qualifier), value in zip(columns, values, strict=True):
+            moment, ttl = self.clock(), None
+            for old in self.newest(row, family, qualifier):
+                moment, ttl = max(moment, old.timestamp), old.ttl_ms
+            cells.append(Cell(family, qualifier, moment, value, ttl_ms=ttl))
+        for cell in cells:
+            self.add(row, cell)
+        self.written.append(row)
+
+    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
+        """Apply cells if the check holds."""
+        old = self.newest(row, check.family, check.qualifier)
+        value = old[0].value if old else None
+        if not check.value:
+            holds = (not value) == (check.operator == "=")
+        elif value is None:
+            holds = False
+        else:
+            signs = {"=": value == check.value, "!=": value != check.value}
+            signs |= {"<": value < check.value, "<=": value <= check.value}
+            signs |= {">": value > check.value, ">=": value >= check.value}
+            holds = signs[check.operator]
+        if holds:
+            now = self.clock()
+            puts = max(now, old[0].timestamp) if old else now
+            for cell in self.resolved(row, cells, now, puts):
+                self.add(row, cell)
+            self.written.append(row)
+        return holds
+
+    def seen(self, row: bytes, ask: Ask) -> RowCells:
+        """What a read gives of a row."""
+        wanted = sorted(self.families if ask.columns is None else ask.columns)
+        return RowCells(row, [cell for name in wanted for cell in self.shelf(row, name).seen(ask)])
+
+    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
+        """Some rows."""
+        self.read += rows
+        return [self.seen(row, ask) for row in rows]
+
+    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Iterator[RowCells]]:
+        """The rows of some ranges."""
+        return [iter(self.pieces(span, ask)) for span in spans]
+
+    def pieces(self, span: Span, ask: Ask) -> list[RowCells]:
+        """The rows of a range, cut as asked."""
+        keys = sorted({row for row, _ in self.stored}, reverse=ask.reverse)
+        inside = [key for key in keys if key >= span.start and (key < span.stop or not span.stop)]
+        rows = [row for row in (self.seen(key, ask) for key in inside) if row.cells][: ask.limit]
+        self.read += [row.row for row in rows]
+        return [
+            RowCells(row, cells[start : start + (ask.batch or len(cells))])
+            for row, cells in rows
+            for start in range(0, len(cells), ask.batch or len(cells))
+        ]
+
+    def flush(self) -> None:
+        """Nothing: where cells lie is not the book's matter."""
+
+    def compact(self, *, major: bool = True) -> None:
+        """Drop what a major compaction drops."""
+        if major:
+            coordinates = {(row, cell.family) for row, cell in self.stored}
+            self.stored = [
+                (row, cell)
+                for row, family in sorted(coordinates)
+                for cell in self.shelf(row, family).compacted()
+            ]
+
+    def split(self, at: bytes) -> None:
+        """One region more."""
+        if at in self.splits or not at:
+            raise Refused("at", "a region begins there")
+        self.splits = sorted([*self.splits, at])
+
+    def regions(self) -> list[RegionCount]:
+        """Regions that have counted what would have been counted had they always been these."""
+        bounds = list(zip([b"", *self.splits], [*self.splits, b""], strict=True))
+
+        def count(rows: list[bytes], start: bytes, stop: bytes) -> int:
+            return sum(start <= row and (row < stop or not stop) for row in rows)
+
+        return [
+            RegionCount(
+                start, stop, count(self.written, start, stop), count(self.read, start, stop)
+            )
+            for start, stop in bounds
+        ]

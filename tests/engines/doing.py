@@ -1,0 +1,73 @@
+"""Short words for what the tests of engines do again and again: put, delete, read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.engines import Ask, Span
+
+if TYPE_CHECKING:
+    from rowkey.engines import Reader, Store
+
+ALL_TIMES = (0, LATEST)
+
+
+def put(
+    store: Store,
+    row: bytes,
+    qualifier: bytes = b"q",
+    at: int = LATEST,
+    value: bytes = b"v",
+    *,
+    family: str = "d",
+    ttl_ms: int | None = None,
+) -> None:
+    """Put one cell."""
+    store.mutate([RowCells(row, [Cell(family, qualifier, at, value, ttl_ms=ttl_ms)])])
+
+
+def delete(
+    store: Store,
+    row: bytes,
+    kind: Kind,
+    at: int = LATEST,
+    qualifier: bytes = b"",
+    *,
+    family: str = "d",
+) -> None:
+    """Put one delete."""
+    store.mutate([RowCells(row, [Cell(family, qualifier, at, kind=kind)])])
+
+
+def times(reader: Reader, row: bytes, **asked: Any) -> list[int]:
+    """The timestamps of what a get gives."""
+    return [cell.timestamp for cell in reader.get([row], Ask(**asked))[0].cells]
+
+
+def values(reader: Reader, row: bytes, **asked: Any) -> list[bytes]:
+    """The values of what a get gives."""
+    return [cell.value for cell in reader.get([row], Ask(**asked))[0].cells]
+
+
+def columns(reader: Reader, row: bytes, **asked: Any) -> list[tuple[str, bytes]]:
+    """The family and qualifier of what a get gives."""
+    return [cell[:2] for cell in reader.get([row], Ask(**asked))[0].cells]
+
+
+def keys(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[bytes]:
+    """The row keys of what a scan gives, with `batch` as often as there are pieces."""
+    return [row.row for row in pieces(reader, start, stop, **asked)]
+
+
+def pieces(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[RowCells]:
+    """What a scan of one range gives."""
+    (cursor,) = reader.scan([Span(start, stop)], Ask(**asked))
+    with cursor:
+        return list(cursor)
+
+
+def settle(store: Store) -> None:
+    """Flush, then compact all to one file."""
+    store.flush()
+    store.compact(major=True)

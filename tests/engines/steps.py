@@ -1,0 +1,241 @@
+"""What can be done to a table, as plain data, so that the same steps can be taken anywhere.
+
+A step names moments by their distance from a start and never asks a clock, so that a sequence that
+was drawn for one engine can be taken on another one, or on a real HBase, and be written down.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.engines import Ask, Check, Span
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WHOLE = (None, None)
+"""The time range of all times."""
+
+
+@dataclass
+class World:
+    """Where steps are taken: a table, its clock, and the moment that all distances start from.
+
+    Args:
+        store: a store, or the book.
+        bench: what advances the clock and reopens; None for the book, which is told of neither.
+        start: ms since 1970.
+    """
+
+    store: Any
+    bench: Any
+    start: int
+
+    def moment(self, after: int | None) -> int:
+        """The timestamp so many ms after the start; None is the latest."""
+        return LATEST if after is None else self.start + after
+
+
+class Step(ABC):
+    """Something done to a table."""
+
+    @abstractmethod
+    def take(self, world: World) -> Any:
+        """Do it; gives what must be the same everywhere."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell of a mutation; `after` in ms from the start, None for now."""
+
+    family: str
+    qualifier: bytes
+    after: int | None
+    value: bytes = b""
+    kind: Kind = Kind.PUT
+    ttl_ms: int | None = None
+
+    def cell(self, world: World) -> Cell:
+        """The cell it stands for."""
+        moment = world.moment(self.after)
+        return Cell(self.family, self.qualifier, moment, self.value, self.kind, self.ttl_ms)
+
+
+@dataclass(frozen=True)
+class Mutate(Step):
+    """Put and delete cells of one row together."""
+
+    row: bytes
+    changes: tuple[Change, ...]
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        cells = [change.cell(world) for change in self.changes]
+        world.store.mutate([RowCells(self.row, cells)])
+
+
+@dataclass(frozen=True)
+class Increment(Step):
+    """Add to counters of one row."""
+
+    row: bytes
+    amounts: tuple[tuple[str, bytes, int], ...]
+
+    def take(self, world: World) -> list[int]:
+        """Do it; gives the sums."""
+        sums: list[int] = world.store.increment(self.row, self.amounts)
+        return sums
+
+
+@dataclass(frozen=True)
+class Append(Step):
+    """Append to cells of one row."""
+
+    row: bytes
+    pieces: tuple[tuple[str, bytes, bytes], ...]
+
+    def take(self, world: World) -> list[bytes]:
+        """Do it; gives the values."""
+        values: list[bytes] = world.store.append(self.row, self.pieces)
+        return values
+
+
+@dataclass(frozen=True)
+class CheckAndMutate(Step):
+    """Change a row if a cell is as it should be."""
+
+    row: bytes
+    check: Check
+    changes: tuple[Change, ...]
+
+    def take(self, world: World) -> bool:
+        """Do it; says whether it was done."""
+        cells = [change.cell(world) for change in self.changes]
+        done: bool = world.store.check_and_mutate(self.row, self.check, cells)
+        return done
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a read asks for; its times are ms from the start."""
+
+    columns: tuple[tuple[str, tuple[bytes, ...]], ...] | None = None
+    times: tuple[int | None, int | None] = WHOLE
+    versions: int = 1
+    qualifiers: tuple[bytes, bytes] = (b"", b"")
+    raw: bool = False
+    reverse: bool = False
+    limit: int | None = None
+    batch: int | None = None
+
+    def ask(self, world: World) -> Ask:
+        """The same as an engine takes it."""
+        first, second = self.times
+        return Ask(
+            columns=None if self.columns is None else dict(self.columns),
+            time_range=(0 if first is None else world.moment(first), world.moment(second)),
+            versions=self.versions,
+            qualifiers=self.qualifiers,
+            raw=self.raw,
+            reverse=self.reverse,
+            limit=self.limit,
+            batch=self.batch,
+        )
+
+
+EVERYTHING = Wanted(versions=100, raw=True)
+"""All that is stored."""
+
+
+@dataclass(frozen=True)
+class Get(Step):
+    """Read some rows."""
+
+    rows: tuple[bytes, ...]
+    wanted: Wanted
+
+    def take(self, world: World) -> list[RowCells]:
+        """Do it; gives the rows."""
+        return listed(world.store.get(self.rows, self.wanted.ask(world)))
+
+
+@dataclass(frozen=True)
+class Scan(Step):
+    """Read some ranges."""
+
+    spans: tuple[Span, ...]
+    wanted: Wanted
+
+    def take(self, world: World) -> list[list[RowCells]]:
+        """Do it; gives the pieces of each range."""
+        cursors = world.store.scan(self.spans, self.wanted.ask(world))
+        return [listed(cursor) for cursor in cursors]
+
+
+@dataclass(frozen=True)
+class Settle(Step):
+    """Flush, then compact all files to one.
+
+    Never one without the other: HBase drops hidden cells at a flush as far as it has them in
+    memory, and a major compaction leaves alone what is in memory.
+    """
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        world.store.flush()
+        world.store.compact(major=True)
+
+
+@dataclass(frozen=True)
+class Divide(Step):
+    """Split a region."""
+
+    at: bytes
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        world.store.split(self.at)
+
+
+@dataclass(frozen=True)
+class Advance(Step):
+    """Let time pass."""
+
+    ms: int
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        if world.bench is not None:
+            world.bench.advance(self.ms)
+
+
+@dataclass(frozen=True)
+class Reopen(Step):
+    """Close the engine and open it again."""
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        if world.bench is not None:
+            world.store = world.bench.reopen(world.store)
+
+
+def listed(rows: Any) -> list[RowCells]:
+    """Rows as they can be compared, whatever sequences the engine gives."""
+    return [RowCells(row, [Cell(*cell) for cell in cells]) for row, cells in rows]
+
+
+def outcome(step: Step, world: World) -> Any:
+    """What comes of a step; a refusal is one as well."""
+    try:
+        return step.take(world)
+    except Refused:
+        return "refused"
+
+
+def replay(steps: Sequence[Step], world: World) -> list[Any]:
+    """What comes of each of some steps, taken one after the other."""
+    return [outcome(step, world) for step in steps]

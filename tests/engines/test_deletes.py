@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engines.doing import columns, delete, keys, put, settle, times, values
+from rowkey.cells import Cell, Family, Kind, RowCells
+from rowkey.engines import Ask
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+    from rowkey.engines import Store
+
+EVERY_KIND = [kind for kind in Kind if kind != Kind.PUT]
+
+
+def test_a_delete_hides_one_version(deep: Store) -> None:
+    """DELETE hides the put of its timestamp, and nothing else."""
+    for at in (1, 2, 3):
+        put(deep, b"r", at=at)
+    delete(deep, b"r", Kind.DELETE, 2, b"q")
+    assert [3, 1] == times(deep, b"r", versions=3)
+
+
+def test_a_delete_of_a_column_hides_what_is_not_newer(deep: Store) -> None:
+    """DELETE_COLUMN hides all versions of its column up to its timestamp."""
+    for at in (1, 2, 3):
+        put(deep, b"r", at=at)
+        put(deep, b"r", b"other", at)
+    delete(deep, b"r", Kind.DELETE_COLUMN, 2, b"q")
+    assert [3, 2, 1, 3] == times(deep, b"r", versions=3)
+
+
+def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
+    """DELETE_FAMILY hides all columns of its family up to its timestamp, and no other family."""
+    store = bench.create([Family("d", versions=3), Family("e")])
+    for at in (1, 2, 3):
+        put(store, b"r", at=at)
+    put(store, b"r", b"a", 2)
+    put(store, b"r", at=1, family="e")
+    delete(store, b"r", Kind.DELETE_FAMILY, 2)
+    assert [("d", b"q"), ("e", b"q")] == columns(store, b"r", versions=3)
+
+
+def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:
+    """DELETE_FAMILY_VERSION hides the puts of all columns with its very timestamp."""
+    for at in (1, 2, 3):
+        put(deep, b"r", b"a", at)
+        put(deep, b"r", b"b", at)
+    delete(deep, b"r", Kind.DELETE_FAMILY_VERSION, 2)
+    assert [3, 1, 3, 1] == times(deep, b"r", versions=3)
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_a_delete_hides_a_later_put_of_its_moment(kind: Kind, store: Store) -> None:
+    """A put of the same timestamp stays hidden although it comes after the delete."""
+    qualifier = b"q" if kind in (Kind.DELETE, Kind.DELETE_COLUMN) else b""
+    delete(store, b"r", kind, 5, qualifier)
+    put(store, b"r", at=5)
+    assert [] == times(store, b"r")
+    assert [] == keys(store)
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_a_put_after_a_major_compaction_is_seen(kind: Kind, store: Store) -> None:
+    """A compaction drops the delete, so that a put of its timestamp is seen from then on."""
+    qualifier = b"q" if kind in (Kind.DELETE, Kind.DELETE_COLUMN) else b""
+    put(store, b"r", at=5)
+    delete(store, b"r", kind, 5, qualifier)
+    settle(store)
+    assert [] == times(store, b"r", raw=True)
+    put(store, b"r", at=5)
+    assert [5] == times(store, b"r")
+
+
+def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
+    """The version below shows again, after a flush as well."""
+    put(deep, b"r", at=1, value=b"old")
+    put(deep, b"r", at=2, value=b"new")
+    delete(deep, b"r", Kind.DELETE, 2, b"q")
+    assert [b"old"] == values(deep, b"r")
+    deep.flush()
+    assert [b"old"] == values(deep, b"r")
+
+
+def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
+    """Of a family of one version the old one shows until a compaction has dropped it."""
+    for at in (1, 2):
+        put(store, b"lost", at=at)
+        put(store, b"found", at=at)
+    delete(store, b"found", Kind.DELETE, 2, b"q")
+    assert [1] == times(store, b"found")
+    settle(store)
+    delete(store, b"lost", Kind.DELETE, 2, b"q")
+    assert [1] == times(store, b"found")
+    assert [] == times(store, b"lost")
+
+
+def test_a_delete_of_the_latest_hides_the_newest_version(deep: Store) -> None:
+    """DELETE without a timestamp hides the newest version there is, two of them the two newest."""
+    for at in (1, 2, 3, 4):
+        put(deep, b"r", at=at)
+    delete(deep, b"r", Kind.DELETE, qualifier=b"q")
+    assert [3, 2, 1] == times(deep, b"r", versions=9)
+    hide = Cell("d", b"q", 2**63 - 1, kind=Kind.DELETE)
+    deep.mutate([RowCells(b"r", [hide, hide])])
+    assert [1] == times(deep, b"r", versions=9)
+
+
+def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
+    """A later delete of the newest version sees what an earlier mutation of the call has put."""
+    hide = Cell("d", b"q", 2**63 - 1, kind=Kind.DELETE)
+    put(deep, b"r", at=1)
+    deep.mutate([RowCells(b"r", [Cell("d", b"q", 2)]), RowCells(b"r", [hide])])
+    assert [1] == times(deep, b"r", versions=9)
+
+
+def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
+    """A delete of a family is found below many versions of the empty column. Source: HBASE-18471."""
+    for at in (3, 4, 5):
+        put(store, b"r", b"", at)
+    put(store, b"r", b"q", 1)
+    delete(store, b"r", Kind.DELETE_FAMILY, 2)
+    assert [("d", b"")] == columns(store, b"r")
+
+
+def test_deletes_are_read_raw(deep: Store) -> None:
+    """A raw read gives the deletes where they stand, and what they hide."""
+    put(deep, b"r", at=1)
+    put(deep, b"r", at=2)
+    for kind in EVERY_KIND:
+        qualifier = b"q" if kind in (Kind.DELETE, Kind.DELETE_COLUMN) else b""
+        delete(deep, b"r", kind, 2, qualifier)
+    (row,) = deep.get([b"r"], Ask(raw=True, versions=9))
+    kinds = [(cell.qualifier, cell.timestamp, cell.kind) for cell in row.cells]
+    assert [
+        (b"", 2, Kind.DELETE_FAMILY),
+        (b"", 2, Kind.DELETE_FAMILY_VERSION),
+        (b"q", 2, Kind.DELETE_COLUMN),
+        (b"q", 2, Kind.DELETE),
+        (b"q", 2, Kind.PUT),
+        (b"q", 1, Kind.PUT),
+    ] == kinds

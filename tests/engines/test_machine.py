@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from engines import drawing, steps
+from engines.benches import BENCHES
+from engines.book import Book
+from rowkey.engines import Span
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engines.benches import Bench
+    from rowkey.cells import Family
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+EXAMPLES, LENGTH = (5_000, 100) if LONG else (200, 50)
+
+
+class Machine(RuleBasedStateMachine):
+    """Takes the same steps on an engine and in the book, and compares what comes of each."""
+
+    bench: Bench
+    """Set by the test that runs it."""
+    taken: set[str]
+    """The kinds of steps taken by all runs of one test."""
+
+    @initialize(families=drawing.shapes, splits=drawing.splits)
+    def create(self, families: tuple[Family, ...], splits: tuple[bytes, ...]) -> None:
+        """A new table, and an empty book."""
+        start = self.bench.now()
+        self.history: list[steps.Step] = []
+        self.engine = steps.World(self.bench.create(families, splits), self.bench, start)
+        self.book = steps.World(Book(families, self.bench.now, splits), None, start)
+
+    def do(self, step: steps.Step) -> None:
+        """Take a step on both."""
+        self.history.append(step)
+        self.taken.add(type(step).__name__)
+        in_book = steps.outcome(step, self.book)
+        assert in_book == steps.outcome(step, self.engine)
+
+    @rule(step=drawing.mutations)
+    def put(self, step: steps.Step) -> None:
+        """Put cells."""
+        self.do(step)
+
+    @rule(step=drawing.mutations)
+    def put_again(self, step: steps.Step) -> None:
+        """Put cells: twice as often as the rest."""
+        self.do(step)
+
+    @rule(step=drawing.removals)
+    def delete(self, step: steps.Step) -> None:
+        """Delete cells."""
+        self.do(step)
+
+    @rule(step=drawing.mixtures)
+    def mix(self, step: steps.Step) -> None:
+        """Put and delete in one mutation."""
+        self.do(step)
+
+    @rule(step=drawing.computations)
+    def compute(self, step: steps.Step) -> None:
+        """Count, append, or change if."""
+        self.do(step)
+
+    @rule(step=drawing.computations)
+    def compute_again(self, step: steps.Step) -> None:
+        """The same: each of the three as often as a put."""
+        self.do(step)
+
+    @rule(step=drawing.gets)
+    def get(self, step: steps.Step) -> None:
+        """Read rows."""
+        self.do(step)
+
+    @rule(step=drawing.scans)
+    def scan(self, step: steps.Step) -> None:
+        """Read ranges."""
+        self.do(step)
+
+    @rule(step=drawing.scans)
+    def scan_again(self, step: steps.Step) -> None:
+        """Read ranges: twice as often."""
+        self.do(step)
+
+    @rule(step=drawing.upkeep)
+    def keep_up(self, step: steps.Step) -> None:
+        """Let time pass, flush and compact, split, or reopen."""
+        self.do(step)
+
+    @rule(step=drawing.upkeep)
+    def keep_up_again(self, step: steps.Step) -> None:
+        """The same."""
+        self.do(step)
+
+    def teardown(self) -> None:
+        """All that is stored, and what the regions counted, are the same in the end."""
+        if not hasattr(self, "engine"):
+            return
+        whole = (Span(),)
+        self.do(steps.Scan(whole, steps.Wanted(versions=9)))
+        self.do(steps.Scan(whole, steps.EVERYTHING))
+        self._compare_counts()
+        self.engine.bench.drop(self.engine.store)
+
+    def _compare_counts(self) -> None:
+        """Regions are the same; so are their counters, unless a split has halved some."""
+        expected, actual = self.book.store.regions(), self.engine.store.regions()
+        if any(isinstance(step, steps.Divide) for step in self.history):
+            assert _sums(expected) == _sums(actual)
+        else:
+            assert expected == actual
+
+
+def _sums(regions: list[Any]) -> tuple[list[bytes], int, int]:
+    starts = [region.start for region in regions]
+    return starts, sum(one.writes for one in regions), sum(one.reads for one in regions)
+
+
+def run(bench: Bench, examples: int, length: int) -> set[str]:
+    """Run the machine on a bench; gives the kinds of steps that were taken."""
+    taken: set[str] = set()
+    kind = type("On", (Machine,), {"bench": bench, "taken": taken})
+    depth = settings(max_examples=examples, stateful_step_count=length)
+    run_state_machine_as_test(kind, settings=depth)
+    return taken
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_engine_does_as_the_book_says(name: str, tmp_path: Path) -> None:
+    """Whatever steps are taken, in whatever order, an engine gives what the book says."""
+    bench = BENCHES[name](tmp_path / "place")
+    try:
+        taken = run(bench, EXAMPLES, LENGTH)
+    finally:
+        bench.close()
+    assert {kind.__name__ for kind in steps.Step.__subclasses__()} == taken

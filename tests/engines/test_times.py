@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines.doing import delete, put, settle, times, values
+from rowkey.cells import Cell, Family, Kind, RowCells
+from rowkey.engines import Check
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+
+
+def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
+    """A cell is seen as long as its timestamp is no less than now - TTL."""
+    store = bench.create([Family("d", ttl_s=2)])
+    start = bench.now()
+    put(store, b"r", at=start)
+    bench.advance(2_000)
+    assert [start] == times(store, b"r")
+    bench.advance(1)
+    assert [] == times(store, b"r")
+    assert [start] == times(store, b"r", raw=True)
+    settle(store)
+    assert [] == times(store, b"r", raw=True)
+
+
+def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
+    """A cell with a time to live of its own is seen as long as timestamp + TTL is no less than now."""
+    store = bench.create([Family("d", versions=2)])
+    start = bench.now()
+    put(store, b"r", at=start - 1, value=b"old")
+    put(store, b"r", at=start, value=b"new", ttl_ms=500)
+    bench.advance(500)
+    assert [b"new"] == values(store, b"r")
+    bench.advance(1)
+    assert [b"old"] == values(store, b"r")
+    assert [b"old"] == values(store, b"r", raw=True, versions=9)
+
+
+def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
+    """A cell's own time to live cannot lengthen its family's."""
+    store = bench.create([Family("d", ttl_s=1)])
+    put(store, b"r", at=bench.now(), ttl_ms=60_000)
+    bench.advance(1_001)
+    assert [] == times(store, b"r")
+
+
+def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
+    """A time to live counts from the cell's timestamp, not from when it was put."""
+    store = bench.create([Family("d")])
+    put(store, b"r", at=bench.now() - 1_000, ttl_ms=500)
+    assert [] == times(store, b"r")
+
+
+def test_min_versions_outlive_their_time(bench: Bench) -> None:
+    """The newest version stays although its time is over, also after a compaction."""
+    store = bench.create([Family("d", versions=3, ttl_s=1, min_versions=1)])
+    start = bench.now()
+    for back in (3, 2, 1):
+        put(store, b"r", at=start - back)
+    bench.advance(5_000)
+    for _ in range(2):
+        assert [start - 1] == times(store, b"r", versions=9)
+        settle(store)
+    assert [start - 1] == times(store, b"r", versions=9, raw=True)
+
+
+def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
+    """With keep_deleted TTL a delete and what it hides go when their time is over."""
+    family = Family("d", versions=3, ttl_s=2, min_versions=1, keep_deleted="TTL")
+    store = bench.create([family])
+    start = bench.now()
+    put(store, b"r", at=start)
+    delete(store, b"r", Kind.DELETE_COLUMN, start, b"q")
+    settle(store)
+    assert [start, start] == times(store, b"r", versions=9, raw=True)
+    bench.advance(2_001)
+    settle(store)
+    assert [] == times(store, b"r", versions=9, raw=True)
+
+
+def test_latest_is_now(bench: Bench) -> None:
+    """Puts and deletes without a timestamp take the engine's clock."""
+    store = bench.create([Family("d", versions=3)])
+    put(store, b"r")
+    first = bench.now()
+    bench.advance(7)
+    put(store, b"r")
+    assert [first + 7, first] == times(store, b"r", versions=9)
+    delete(store, b"r", Kind.DELETE_FAMILY)
+    assert [] == times(store, b"r")
+    put(store, b"r")
+    assert [] == times(store, b"r")
+    bench.advance(1)
+    put(store, b"r")
+    assert [first + 8] == times(store, b"r")
+
+
+def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
+    """An increment or append of a cell from the future keeps its timestamp, and its time to live."""
+    store = bench.create([Family("d")])
+    ahead = bench.now() + 1_000
+    put(store, b"r", b"n", ahead, bytes(8), ttl_ms=500)
+    put(store, b"r", b"s", ahead, b"x")
+    assert [1] == store.increment(b"r", [("d", b"n", 1)])
+    assert [b"xy"] == store.append(b"r", [("d", b"s", b"y")])
+    assert [ahead, ahead] == times(store, b"r")
+    bench.advance(1_501)
+    assert [b"xy"] == values(store, b"r")
+
+
+def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Bench) -> None:
+    """A put of a check-and-mutate is seen although the compared cell is from the future."""
+    store = bench.create([Family("d")])
+    ahead = bench.now() + 1_000
+    put(store, b"r", at=ahead, value=b"old")
+    new = Cell("d", b"q", 2**63 - 1, b"new")
+    assert store.check_and_mutate(b"r", Check("d", b"q", "=", b"old"), [new])
+    assert [b"new"] == values(store, b"r")
+    assert [ahead] == times(store, b"r")
+
+
+def test_a_scan_judges_times_by_when_it_was_opened(bench: Bench) -> None:
+    """What lived when the scan was opened is given, however late it is read."""
+    from rowkey.engines import Span
+
+    store = bench.create([Family("d", ttl_s=1)])
+    store.mutate([RowCells(row, [Cell("d", b"q", bench.now())]) for row in (b"a", b"b")])
+    (cursor,) = store.scan([Span()])
+    rows = iter(cursor)
+    assert b"a" == next(rows).row
+    bench.advance(5_000)
+    assert b"b" == next(rows).row
+    cursor.close()

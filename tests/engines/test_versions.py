@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engines.doing import delete, keys, put, settle, times, values
+from rowkey.cells import Family, Kind
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+    from rowkey.engines import Store
+
+
+def test_a_read_gives_the_newest_version(deep: Store) -> None:
+    """Versions come by timestamp, whatever the order they were put in."""
+    for at in (2, 3, 1):
+        put(deep, b"r", at=at)
+    assert [3] == times(deep, b"r")
+    assert [3, 2] == times(deep, b"r", versions=2)
+
+
+def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
+    """What is asked is cut to what the family keeps, though more is stored."""
+    for at in (1, 2, 3):
+        put(store, b"r", at=at)
+    assert [3] == times(store, b"r", versions=9)
+    assert [3, 2, 1] == times(store, b"r", versions=9, raw=True)
+
+
+def test_a_put_of_the_same_moment_replaces(store: Store) -> None:
+    """Of two puts with one timestamp the later one is there, the earlier one is gone."""
+    put(store, b"r", at=1, value=b"first")
+    put(store, b"r", at=1, value=b"second")
+    assert [b"second"] == values(store, b"r", versions=9, raw=True)
+
+
+def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
+    """Of five versions three are left; a flush alone drops none."""
+    for at in range(1, 6):
+        put(deep, b"r", at=at)
+    deep.flush()
+    assert [5, 4, 3, 2, 1] == times(deep, b"r", versions=9, raw=True)
+    deep.compact(major=True)
+    assert [5, 4, 3] == times(deep, b"r", versions=9, raw=True)
+
+
+def test_a_time_range_is_half_open(deep: Store) -> None:
+    """The first moment is in the range, the second one is not."""
+    for at in (1, 2, 3):
+        put(deep, b"r", at=at)
+    assert [2] == times(deep, b"r", versions=9, time_range=(2, 3))
+    assert [] == times(deep, b"r", versions=9, time_range=(4, 9))
+    assert [] == times(deep, b"r", versions=9, time_range=(2, 2))
+
+
+def test_versions_are_counted_within_the_time_range(store: Store) -> None:
+    """A version that is no longer the newest is found by its time while it is stored."""
+    for at in (1, 2, 3):
+        put(store, b"r", at=at)
+    assert [2] == times(store, b"r", time_range=(0, 3))
+
+
+def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
+    """Where deleted cells are not kept, a read of the past does not see them."""
+    put(deep, b"r", at=1)
+    delete(deep, b"r", Kind.DELETE_FAMILY, 5)
+    assert [] == times(deep, b"r", time_range=(0, 3))
+
+
+@pytest.mark.parametrize("keep", ["TRUE", "TTL"])
+def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> None:
+    """A read of the time before a delete gives what it hides, after a compaction as well."""
+    store = bench.create([Family("d", versions=3, keep_deleted=keep)])
+    put(store, b"r", at=1)
+    delete(store, b"r", Kind.DELETE_COLUMN, 5, b"q")
+    for _ in range(2):
+        assert [] == times(store, b"r")
+        assert [1] == times(store, b"r", time_range=(0, 5))
+        assert [] == times(store, b"r", time_range=(0, 6))
+        settle(store)
+
+
+def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
+    """A compaction drops a kept delete with the versions it stands among, and not before."""
+    store = bench.create([Family("d", keep_deleted="TRUE")])
+    put(store, b"r", at=1)
+    delete(store, b"r", Kind.DELETE, 1, b"q")
+    put(store, b"r", at=2)
+    settle(store)
+    assert [2, 1] == times(store, b"r", versions=9, raw=True)
+    put(store, b"r", at=1)
+    settle(store)
+    put(store, b"r", at=3)
+    put(store, b"r", at=4)
+    settle(store)
+    assert [4] == times(store, b"r", versions=9, raw=True)
+
+
+def test_a_time_range_of_a_scan_leaves_rows_out(deep: Store) -> None:
+    """A row without a cell in the range is no row of the scan."""
+    put(deep, b"a", at=1)
+    put(deep, b"b", at=2)
+    assert [b"b"] == keys(deep, time_range=(2, 9))

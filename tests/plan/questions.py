@@ -1,0 +1,120 @@
+"""Random reads in words, with values, and what they mean for a row: each condition by itself."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from plan.designs import FIELDS, POOLS, held, normal, orders
+from rowkey.schema import Condition, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rowkey.keys import Key
+    from rowkey.schema import Ordering
+
+Row = dict[str, Any]
+BEGINNING = ("starts",)
+COMPARING = ("<", "<=", ">", ">=", "between")
+LISTING = ("=", "=", "in", "in")
+LEAST: dict[str, Any] = {"note": "", "level": 0}
+"""The least value of each field that may be null."""
+
+
+class Question:
+    """A read in words: conditions with values, and an order.
+
+    Args:
+        tests: field, operator and values of each condition; `in` has one list.
+        order: the order asked for.
+    """
+
+    def __init__(
+        self, tests: list[tuple[str, str, list[Any]]], order: tuple[Ordering, ...]
+    ) -> None:
+        self.tests = tests
+        self.order = order
+        self.values: list[Any] = []
+        self.conditions: list[Condition] = []
+        for name, operator, given in tests:
+            first = len(self.values)
+            self.values += given
+            operands = tuple(Parameter(first + place) for place in range(len(given)))
+            self.conditions.append(Condition(name, operator, operands))
+
+    @property
+    def where(self) -> str:
+        """The conditions as text."""
+        return " and ".join(map(str, self.conditions))
+
+    def __repr__(self) -> str:
+        return f"{self.where!r} of {self.values} by {[str(one) for one in self.order]}"
+
+    def meets(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row meets every condition, told by its values alone."""
+        return all(_meets(name, row[name], operator, given) for name, operator, given in self.tests)
+
+    def sorted(self, rows: Iterable[Row]) -> list[Row]:
+        """Rows in the order asked for, nulls first both ways."""
+        return sorted(rows, key=cmp_to_key(self.compare))
+
+    def compare(self, one: Row, other: Row) -> int:
+        """How two rows stand in the order asked for: below 0, 0 or above."""
+        for ordering in self.order:
+            mine, yours = (held(ordering.field, row[ordering.field]) for row in (one, other))
+            if mine == yours:
+                continue
+            if mine is None or yours is None:
+                return -1 if mine is None else 1
+            return (-1 if mine < yours else 1) * (-1 if ordering.descending else 1)
+        return 0
+
+
+def _meets(name: str, value: Any, operator: str, given: list[Any]) -> bool:
+    if operator == "=":
+        return bool(value == given[0])
+    if operator == "in":
+        return value in given[0]
+    if value is None:
+        return False
+    mine, (first, *others) = held(name, value), [held(name, one) for one in given]
+    if operator == "starts":
+        return bool(mine.startswith(first))
+    low = first if operator in (">", ">=", "between") else None
+    high = others[0] if others else first if operator in ("<", "<=") else None
+    above = low is None or mine > low or (mine == low and operator != ">")
+    below = high is None or mine < high or (mine == high and operator != "<")
+    return bool(above and below)
+
+
+@st.composite
+def questions(draw: st.DrawFn, key: Key) -> Question:
+    """A read of up to three fields, mostly of the key, a field now and then asked of twice."""
+    of_key = st.sampled_from([*key.fields] or ["n"])
+    any_field = of_key | of_key | st.sampled_from(sorted(FIELDS))
+    least = draw(st.sampled_from((0, 1, 1, 2)))
+    names = draw(st.lists(any_field, min_size=least, max_size=3).map(dict.fromkeys).map(list))
+    tests = [test for name in names for test in draw(_tests(key, name))]
+    return Question(tests, draw(orders(key)))
+
+
+@st.composite
+def _tests(draw: st.DrawFn, key: Key, name: str) -> list[tuple[str, str, list[Any]]]:
+    """One or two conditions on a field; never a beginning beside a comparison."""
+    field = key.all_fields[name]
+    value = POOLS[name].map(lambda given: normal(key, {name: given})[name])
+    present = value.map(lambda given: LEAST.get(name) if given is None else given)
+    sort = draw(st.sampled_from([LISTING, COMPARING, *([BEGINNING] * field.type.is_sequence)]))
+    found: list[tuple[str, str, list[Any]]] = []
+    for _ in range(draw(st.sampled_from((1, 1, 1, 2)))):
+        operator = draw(st.sampled_from(sort if not found else (*sort, "=")))
+        if operator == "in":
+            found.append((name, operator, [draw(st.lists(value, min_size=1, max_size=4))]))
+        else:
+            kind = value if operator == "=" else present
+            given = [draw(kind) for _ in range(2 if operator == "between" else 1)]
+            found.append((name, operator, given))
+    return found

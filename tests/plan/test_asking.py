@@ -1,0 +1,109 @@
+"""Reads asked in words: what they ask, and all that is wrong with them, told at once."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from plan.designs import FIELDS
+from rowkey.errors import ReadError
+from rowkey.keys import bind_key
+from rowkey.plan import Asked, ask
+from rowkey.schema import Condition, Equal, OneOf, Ordering, Parameter, Range, StartsWith
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+KEY = bind_key("".join(f"[{name}]" for name in FIELDS), FIELDS)
+
+
+def asked(
+    where: str | Sequence[Condition],
+    order: str = "",
+    values: Sequence[Any] | Mapping[Any, Any] = (),
+) -> Asked:
+    """A read over the record."""
+    return ask(where, order, values, KEY.fields)
+
+
+def test_values_go_by_position_and_by_name() -> None:
+    """Question marks take their values in turn, names by name, and both may stand in one read."""
+    by_place = asked("host = ? and ts >= ?", "ts desc", ("a", 60))
+    by_name = asked("host = :host and ts >= :since", "ts desc", {"host": "a", "since": 60})
+    mixed = asked("host = ? and ts >= :since", "ts desc", {0: "a", "since": 60})
+    expected = Asked({"host": Equal("a"), "ts": Range(low=60)}, (Ordering("ts", descending=True),))
+    assert [expected] * 3 == [by_place, by_name, mixed]
+
+
+@pytest.mark.parametrize(
+    ("where", "values", "expected"),
+    [
+        ("", (), {}),
+        ("n in ?", ([2, 1, 2],), {"n": OneOf((2, 1))}),
+        ("n in ?", ((),), {"n": OneOf(())}),
+        ("n in ?", ({3},), {"n": OneOf((3,))}),
+        ("n in (?, ?)", (2, 1), {"n": OneOf((2, 1))}),
+        ("note = ?", (None,), {"note": Equal(None)}),
+        ("note in ?", ([None, "a"],), {"note": OneOf((None, "a"))}),
+        ("day between ? and '2024-02-01'", (date(2024, 1, 1),),
+         {"day": Range(date(2024, 1, 1), date(2024, 2, 1))}),
+        ("ts >= '1970-01-01T00:01:00Z'", (), {"ts": Range(low=60)}),
+        ("n > ? and n <= ? and n <= 7", (1, 9), {"n": Range(1, 7, with_low=False)}),
+        ("host starts with ? and host starts with 'ab'", ("a",), {"host": StartsWith("ab")}),
+        ("host = ? and host in ?", ("a", ["b", "c"]), {"host": OneOf(())}),
+        ("n >= 5 and n < 3", (), {"n": Range(5, 3, with_high=False)}),
+    ],
+)  # fmt: skip
+def test_conditions_ask_of_each_field_once(
+    where: str, values: tuple[Any, ...], expected: dict[str, Any]
+) -> None:
+    """Several conditions on a field are one; what nothing satisfies is asked all the same."""
+    assert expected == asked(where, "", values).bounds
+
+
+def test_conditions_may_come_taken_apart() -> None:
+    """Conditions and orderings mean what their text does."""
+    conditions = [Condition("host", "=", ("a",)), Condition("n", ">=", (Parameter(0),))]
+    order = (Ordering("n"),)
+    expected = asked("host = 'a' and n >= ?", "n", (1,))
+    assert expected == ask(conditions, order, (1,), KEY.fields)
+
+
+def test_a_field_orders_once() -> None:
+    """What is ordered by a field already is not ordered by it again."""
+    found = asked("", "ts desc, n, ts asc, n desc").order
+    assert ["ts desc", "n"] == [str(one) for one in found]
+
+
+WRONG: list[tuple[str, str, Any, list[str]]] = [
+    ("host = ? and", "", ("a",), ["where"]),
+    ("host = ?", "ts downwards", ("a",), ["order"]),
+    ("hots = ? and n = 1", "tss", ("a",), ["where[0]", "order[0]"]),
+    ("n = 1 and ts starts with ?", "", (1,), ["where[1]"]),
+    ("host = ? and n = ?", "", ("a",), ["values[1]"]),
+    ("host = ?", "", ("a", "b", "c"), ["values[1]", "values[2]"]),
+    ("host = :host", "", {"hots": "a"}, ["values.host", "values.hots"]),
+    ("n = ? and ts = ? and f > ?", "", ("x", 1.5, None), ["where[0]", "where[1]", "where[2]"]),
+    ("kind = ? and note < ?", "hots", ("fatal", None), ["order[0]", "where[0]", "where[1]"]),
+    ("host starts with ? and host > ?", "", ("a", "b"), ["where"]),
+    ("", "", ("a",), ["values[0]"]),
+]
+
+
+@pytest.mark.parametrize(("where", "order", "values", "paths"), WRONG)
+def test_all_mistakes_are_told_at_once(
+    where: str, order: str, values: Any, paths: list[str]
+) -> None:
+    """Each says where it stands: in which condition, which ordering, or which value."""
+    with pytest.raises(ReadError) as caught:
+        asked(where, order, values)
+    assert paths == [mistake.path for mistake in caught.value.mistakes]
+    assert [str(m) for m in caught.value.mistakes] == str(caught.value).splitlines()
+
+
+def test_a_mistake_names_what_was_meant() -> None:
+    """A field that is nearly one is answered with the one that is there."""
+    with pytest.raises(ReadError, match=r"where\[0\]: there is no field 'hots'.*Did you mean host"):
+        asked("hots = 1")

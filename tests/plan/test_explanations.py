@@ -1,0 +1,244 @@
+"""What is told of a read before it runs: by hand for one design, and by laws for any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from plan.designs import FIELDS, KEYS
+from plan.questions import questions
+from rowkey.errors import Mistakes
+from rowkey.keys import Key, bind_key
+from rowkey.plan import (
+    Explanation,
+    Proposal,
+    ask,
+    bind_reads,
+    example_of,
+    explain,
+    merge_key,
+    plan_read,
+    proposed_key,
+)
+from rowkey.schema import Equal, Facts, OneOf, Range, ReadWords, StartsWith, parse_order
+
+LOGS = {
+    "host": "text",
+    "kind": {"type": "choice", "of": ["INFO", "WARN", "ERROR"]},
+    "ts": "timestamp_ms",
+    "user": {"type": "text", "nullable": True},
+    "size": "u32",
+}
+KEY = bind_key("[bucket(host, 16)][host][kind][desc(ts)]", LOGS)
+
+
+def told(where: str, *values: Any, order: str = "", key: Key = KEY, **more: Any) -> Explanation:
+    """How a read of the logs runs."""
+    return explain(key, ask(where, order, values, key.all_fields), **more)
+
+
+def test_the_tail_of_a_host_is_merged() -> None:
+    """One bucket times three kinds, merged by time, nothing tested, as many read as returned."""
+    found = told("host = ?", "web-1", order="ts desc", limit=100)
+    assert ("scan", 3, ("bucket(host, 16)", "host", "kind"), "", (), "forwards", 1.0, ()) == (
+        found.runs, found.fan_out, found.pinned, found.narrowed, found.residual, found.served,
+        found.rows_read, found.warnings,
+    )  # fmt: skip
+    assert [
+        "bucket 9, host web-1, kind INFO",
+        "bucket 9, host web-1, kind WARN",
+        "bucket 9, host web-1, kind ERROR",
+    ] == [one.words for one in found.ranges]
+    assert "backwards" == told("host = ?", "web-1", order="ts").served
+
+
+def test_a_stretch_of_time_is_named_at_both_ends() -> None:
+    """What the keys of a range share is said once, then where it begins and ends."""
+    found = told("host = 'a' and kind = 'INFO' and ts >= ? and ts < ?", 5, 10_000)
+    assert ("desc(ts)", 1) == (found.narrowed, found.fan_out)
+    assert (
+        "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z "
+        "up to ts 1970-01-01T00:00:00.004Z"
+    ) == found.ranges[0].words
+    half = told("host = 'a' and kind = 'INFO' and ts < ?", 10_000)
+    assert "bucket 10, host a, kind INFO, from ts 1970-01-01T00:00:09.999Z" == half.ranges[0].words
+
+
+@pytest.mark.parametrize(
+    ("where", "values", "expected"),
+    [
+        ("host = 'a' and kind = 'INFO' and ts = ?", [5], ("get", 1)),
+        ("host = 'a' and kind in ('INFO', 'WARN') and ts = ?", [5], ("get", 2)),
+        ("host starts with 'a'", [], ("scan", 16)),
+        ("size > 5", [], ("full scan", 16)),
+        ("", [], ("full scan", 16)),
+        ("size > 5 and size < 5", [], ("nothing", 0)),
+        ("host in ?", [[]], ("nothing", 0)),
+    ],
+)
+def test_how_a_read_runs_is_one_of_four(
+    where: str, values: list[Any], expected: tuple[str, int]
+) -> None:
+    """A get of whole keys, a scan of what the key narrows, a full scan, or nothing at all."""
+    found = told(where, *values)
+    assert expected == (found.runs, found.fan_out)
+    assert min(found.fan_out, 3) == len(found.ranges)
+
+
+PROPOSED = [
+    ("user = 'ada'", "", "[bucket(host, 16)][user][host][kind][desc(ts)]", ("user",), ()),
+    ("user = 'ada'", "ts desc", "[bucket(host, 16)][user][desc(ts)][host][kind]", ("user",), ()),
+    ("user = 'ada'", "ts", "[bucket(host, 16)][user][ts][host][kind]", ("user",), ()),
+    ("ts >= 5 and user in ('a', 'b')", "ts desc",
+     "[bucket(host, 16)][user][desc(ts)][host][kind]", ("user",), ()),
+    ("ts >= 5 and size = 7", "", "[bucket(host, 16)][size][desc(ts)][host][kind]", ("size",), ()),
+    ("user in ('a', 'b') and size = 7 and ts > 5", "",
+     "[bucket(host, 16)][size][user][desc(ts)][host][kind]", ("size", "user"), ()),
+    ("size > 5 and user = 'a'", "ts",
+     "[bucket(host, 16)][user][ts][host][kind]", ("user",), ("size",)),
+    ("", "ts", "[bucket(host, 16)][ts][host][kind]", (), ()),
+    ("host = 'a'", "size desc, ts",
+     "[bucket(host, 16)][host][desc(size)][ts][kind]", ("size",), ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "order", "key", "moved", "residual"), PROPOSED)
+def test_a_key_that_would_serve_is_proposed(
+    where: str, order: str, key: str, moved: tuple[str, ...], residual: tuple[str, ...]
+) -> None:
+    """What spreads, one value, a few, the order or a stretch, then what else the key has."""
+    found = told(where, order=order).proposal
+    assert found is not None
+    assert (key, moved, residual) == (found.key, found.moved, found.residual)
+
+
+def test_no_key_is_proposed_where_none_serves() -> None:
+    """A stretch of one field in the order of another: one key cannot both narrow and order."""
+    found = told("size > 5", order="user")
+    assert (None, "sorted", "full scan") == (found.proposal, found.served, found.runs)
+    assert 3 == len(found.warnings)
+    assert "no one key both narrows this read and gives its order" == found.warnings[-1]
+
+
+def test_what_a_sort_costs_is_said() -> None:
+    """An order that the key does not give reads all rows of the answer, whatever the limit."""
+    (only,) = told("host = 'a'", order="kind, ts", limit=10).warnings
+    assert "all rows of the answer are read and sorted in memory" in only
+    assert only.endswith("the limit of 10 spares none of them")
+    assert told("host = 'a' and kind = 'INFO' and ts = 5", order="size").warnings == ()
+
+
+KNOWN = {
+    "size": Facts(distinct=50, heaviest=((7, 0.5),), least=0, greatest=99),
+    "user": Facts(distinct=11, heaviest=(("ada", 0.2),), nulls=0.3),
+    "ts": Facts(least=0, greatest=999),
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("size = 7", 2.0),
+        ("size = 8", 98.0),
+        ("size in (7, 8)", 1 / (0.5 + 0.5 / 49)),
+        ("size >= 90", 10.0),
+        ("size > 89 and size <= 94", 20.0),
+        ("size > 500", None),
+        ("user = 'ada'", 5.0),
+        ("user = 'bob'", 20.0),
+        ("user in ('ada', 'bob')", 4.0),
+        ("user = 'ada' and size = 7", 10.0),
+        ("user starts with 'a'", None),
+        ("host = 'a' and size = 7", 2.0),
+        ("host = 'a'", 1.0),
+    ],
+)
+def test_rows_read_follow_from_what_is_known(where: str, expected: float | None) -> None:
+    """The share of rows that meet what is tested after reading, turned round; null if unknown."""
+    found = told(where, facts=KNOWN).rows_read
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def test_ranges_of_one_entity_follow_each_other_where_the_order_goes_by_them() -> None:
+    """Kinds, or listed hosts, that are ordered by come one after the other, without a sort."""
+    by_kind = told("host = 'a'", order="kind, ts desc")
+    back = told("host = 'a' and ts < 9", order="kind desc, ts")
+    assert ("forwards", "backwards") == (by_kind.served, back.served)
+    assert ["bucket 10, host a, kind INFO", "bucket 10, host a, kind WARN"] == [
+        one.words for one in by_kind.ranges[:2]
+    ]
+    assert back.ranges[0].words.startswith("bucket 10, host a, kind INFO, from ts 1970-01-01")
+    listed = ask("host in ('a', 'b', 'c')", "host, ts", (), KEY.all_fields)
+    plan = plan_read(bind_key("[bucket(host, 4)][host][ts]", LOGS), listed.bounds, listed.order)
+    assert (True, 2, 1) == (plan.serves_order, plan.pinned, plan.merged)
+
+
+def test_nulls_have_the_share_that_was_seen() -> None:
+    """Asked for the rows without a value, the share of nulls counts."""
+    assert told("user = ?", None, facts=KNOWN).rows_read == pytest.approx(1 / 0.3)
+    assert told("user = ?", None).rows_read is None
+
+
+def test_a_field_that_the_ranges_narrow_tells_nothing_more() -> None:
+    """Behind a digest nearly all rows of a range are the ones asked for: no share is made up."""
+    key = bind_key("[digest(user, 4)][ts]", {**LOGS, "user": "text"})
+    found = told("user = 'ada'", key=key, facts=KNOWN)
+    assert (("user",), None) == (found.residual, found.rows_read)
+
+
+@given(st.data())
+def test_what_is_told_is_what_the_plan_says(data: st.DataObject) -> None:
+    """Ranges, order and residual are the plan's; a proposal is bound again, and serves."""
+    key = data.draw(KEYS["any"])
+    question = data.draw(questions(key))
+    asked = ask(question.where, question.order, question.values, key.all_fields)
+    plan, found = plan_read(key, asked.bounds, asked.order), explain(key, asked)
+    assert (plan.fan_out, plan.residual) == (found.fan_out, found.residual)
+    assert [(one.start, one.stop) for one in plan.ranges[:3]] == [
+        (one.start, one.stop) for one in found.ranges
+    ]
+    assert (found.served == "sorted") == (plan.needs_sort and bool(asked.order))
+    event("proposed" if found.proposal else "not proposed")
+    if isinstance(found.proposal, Proposal):
+        new = bind_key(found.proposal.key, FIELDS)
+        again = plan_read(new, asked.bounds, asked.order)
+        assert not again.needs_sort
+        assert not (again.is_full_scan and asked.bounds)
+        assert set(new.fields) >= set(key.fields)
+        assert (again.fan_out, again.residual) == (found.proposal.fan_out, found.proposal.residual)
+    assert 2 < len(str(found).splitlines()) < 16
+
+
+def test_a_declared_read_is_explained_with_examples() -> None:
+    """Parameters take values of their fields' types, so that a file alone can be explained."""
+    where = "host = ? and ts between :a and :b and kind in ? and user starts with ? and size < ?"
+    mistakes = Mistakes()
+    (read,) = bind_reads([ReadWords(name="r", where=where)], KEY.all_fields, mistakes)
+    bounds = example_of(read).bounds
+    assert [Equal, Range, OneOf, StartsWith, Range] == [type(one) for one in bounds.values()]
+    assert bounds["kind"] == OneOf(("INFO", "ERROR"))
+    assert explain(KEY, example_of(read)).fan_out == 2
+
+
+def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
+    """Several intervals behind one prefix are ranges with that prefix: null first, then values."""
+    key = bind_key("[host][user]", LOGS)
+    bounds = ask("host = 'a' and user in ?", "", [["b", None, "z"]], key.all_fields).bounds
+    plan = plan_read(key, bounds)
+    assert (3, {b"a\0"}) == (plan.fan_out, {one.prefix for one in plan.ranges})
+    keys = [key.encode({"host": "a", "user": user}) for user in (None, "b", "z")]
+    runs = [one for where in keys for one in plan.ranges if one.holds(where)]
+    found = [merge_key(one, where) for one, where in zip(runs, keys, strict=True)]
+    assert [b"", b"\1b\0", b"\1z\0"] == found == sorted(found)
+
+
+def test_a_proposal_keeps_what_spreads() -> None:
+    """A salt, a bucket that stands for a field behind it, and a constant between them stay."""
+    for front in ("[salt(4)]", "[bucket(size, 4)]['-']", "[mod(size, 3)][salt(2)]", ""):
+        key = bind_key(f"{front}[host][ts]", LOGS)
+        found = proposed_key(key, {"kind": Equal("INFO")}, parse_order("ts"))
+        assert found is not None
+        assert found.key.startswith(f"{front}[kind][ts][host]")

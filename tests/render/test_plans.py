@@ -1,0 +1,101 @@
+"""How reads run, as people and as machines are told: lines that fit, fields that have a meaning."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from rowkey import Design
+from rowkey.plan import Explanation, ask, explain
+from rowkey.render import EXPLAIN, explanation_document, explanation_lines, paths_of
+from rowkey.schema import Facts
+
+DESIGN = Design(
+    "logs",
+    "[bucket(host, 16)][host][kind][desc(ts)]",
+    fields={
+        "host": "text",
+        "kind": {"type": "choice", "of": ["INFO", "WARN", "ERROR"]},
+        "ts": "timestamp_ms",
+        "user": "text",
+        "size": "u32",
+    },
+)
+KNOWN = {"user": Facts(distinct=50)}
+
+
+def told(where: str, order: str = "", **more: Any) -> Explanation:
+    """How a read of the logs runs."""
+    return explain(DESIGN.key, ask(where, order, (), DESIGN.fields), **more)
+
+
+READS = [
+    told("host = 'web-1'", "ts desc", limit=100),
+    told("user = 'ada'", "ts desc", limit=100, facts=KNOWN),
+    told("host = 'a' and kind = 'INFO' and ts between 5 and 10000"),
+    told("size > 5", "user"),
+    told("size > 5 and size < 5"),
+    told("size > 5 and user = 'a'", "ts"),
+    told("user starts with 'a' and size in (1, 2, 3, 4, 5, 6, 7)", "size, user desc"),
+    told(""),
+]
+
+
+def test_a_tail_is_told_in_eight_lines() -> None:
+    """What is read, how, where, in which order, and how many rows for each that comes back."""
+    assert [
+        "read    tail: host = 'web-1', order ts desc, limit 100",
+        "key     [bucket(host, 16)][host][kind][desc(ts)]",
+        "runs    as a scan of 3 ranges; bucket(host, 16), host, kind have constant bytes in each",
+        "ranges  bucket 9, host web-1, kind INFO",
+        "        bucket 9, host web-1, kind WARN",
+        "        bucket 9, host web-1, kind ERROR",
+        "order   as asked; ranges are merged by what follows their prefixes",
+        "reads   1 row for each row of the answer",
+    ] == list(explanation_lines("tail", READS[0]))
+
+
+def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
+    """The rows it reads, what it costs, and the key that would not."""
+    lines = list(explanation_lines("", READS[1], width=200))
+    assert lines[2].startswith("runs    as a full scan of 16 ranges")
+    assert [
+        "        … 16 in all",
+        "tests   user of each row, after reading",
+        "order   sorted in memory",
+        "reads   about 50 rows for each row of the answer",
+        "note    nothing in the key narrows it: every row of the table is read.",
+    ] == lines[6:11]
+    assert [
+        "propose [bucket(host, 16)][user][desc(ts)][host][kind] would serve it from 16 ranges",
+        "        user is a column now; declare nullable what rows may lack",
+        "        see what it does to the other reads, and to the spread of the writes",
+    ] == lines[-3:]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("found", READS, ids=lambda found: " ".join(found.conditions) or "all")
+def test_lines_fit(found: Explanation, width: int) -> None:
+    """No line is longer than the page, and further lines stand below the first one's text."""
+    lines = list(explanation_lines("a read", found, width=width))
+    assert [] == [line for line in lines if len(line) > width]
+    assert all(line[:8].strip() in line.split(maxsplit=1)[0] for line in lines)
+    assert len(lines) <= 20
+
+
+def test_every_field_of_the_document_has_a_meaning() -> None:
+    """Each path is in the table of meanings, and each meaning is of a path that occurs."""
+    documents = [explanation_document("r", found) for found in READS]
+    paths = {path for document in documents for path in paths_of(document)}
+    assert set() == paths - set(EXPLAIN)
+    assert set() == set(EXPLAIN) - paths
+
+
+def test_a_document_is_json() -> None:
+    """It survives a round trip, keys are hexadecimal, and what is absent is null."""
+    document = explanation_document("", READS[0])
+    assert document == json.loads(json.dumps(document))
+    assert (None, None, None) == (document["name"], document["narrowed"], document["proposal"])
+    assert "097765622d310000" == document["ranges"][0]["start"]

@@ -1,0 +1,180 @@
+"""Random layouts and rows for them, and a store of cells that is nothing but a dictionary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+from hypothesis import assume
+
+import strategies
+from rowkey.cells import LATEST, Cell, CellBlock, Family, Kind, RowCells, in_order
+from rowkey.design.placing import check_columns, check_places
+from rowkey.errors import Mistakes, RowError
+from rowkey.keys import batch_column, bind_fields
+from rowkey.rows import Layout, lay_out
+from rowkey.schema import Call, Duration, FieldRef, FieldWords, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys import Field, Key
+
+NOW = 1_700_000_000_000
+TIMES = ("timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns", "date")
+PLACES: tuple[dict[str, Any], ...] = (
+    {}, {"at": "qualifier"}, {"pack": "p"}, {"pack": "p"}, {"family": "e"}, {"qualifier": "q"},
+    {"pack": "r", "family": "e"}, {"qualifier": ""}, {"pack": "s:protobuf"},
+)  # fmt: skip
+LENGTHS = (Duration(1, "d"), Duration(1, "h"), Duration(1, "m"), Duration(250, "ms"))
+SCHEMA = pa.schema(
+    {"row": pa.binary(), "family": pa.string(), "qualifier": pa.binary(), "timestamp": pa.int64(),
+     "value": pa.binary()}
+)  # fmt: skip
+
+Row = dict[str, Any]
+
+
+@st.composite
+def layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
+    """A layout over random fields in random places, whose rows can be read back.
+
+    Args:
+        draw: Hypothesis' own.
+        slices: whether its key has a time slice; now and then if None.
+    """
+    has_time = draw(st.booleans()) if slices is None else slices
+    kinds = (draw(st.sampled_from(TIMES)),) if has_time else ()
+    drawn = draw(strategies.fields(kinds))
+    words = {name: one.words for name, one in drawn.items()}
+    for name in [*words][1 if has_time else 0 :]:
+        words[name] = words[name].model_copy(update=draw(st.sampled_from(PLACES)))
+    if draw(st.integers(0, 5)) == 0:
+        words["stamp"] = FieldWords(type=draw(st.sampled_from(TIMES)), at="timestamp")
+    bound = bind_fields(words, Mistakes())
+    key = draw(keys(bound, next(iter(bound)) if has_time else ""))
+    layout = lay_out(key, bound)
+    mistakes = Mistakes()
+    check_places(bound, {"d": Family("d")}, frozenset("de"), mistakes)
+    check_columns(layout, mistakes)
+    assume(not mistakes.found)
+    return layout
+
+
+@st.composite
+def keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
+    """A key over some of the fields that can be taken apart; with a slice of the named one."""
+    terms: list[Term] = [draw(strategies.terms(bound)) for _ in range(draw(st.integers(1, 3)))]
+    if sliced:
+        call = Call("time_slice", (FieldRef(sliced),), (draw(st.sampled_from(LENGTHS)),))
+        term = call if draw(st.booleans()) else Call("desc", (call,))
+        terms.insert(draw(st.integers(0, len(terms))), term)
+    key = strategies.bind(tuple(terms), bound)
+    assume(key is not None)
+    assert key is not None
+    assume(key.is_decodable)
+    return key
+
+
+@st.composite
+def rows(draw: st.DrawFn, layout: Layout) -> Row:
+    """A whole row in normal values; nulls where they may be."""
+    row: Row = {}
+    for name, declared in layout.fields.items():
+        absent = declared.nullable and draw(st.integers(0, 2)) == 0
+        row[name] = None if absent else declared.normal(draw(_values(declared)))
+    return row
+
+
+def _values(declared: Field) -> st.SearchStrategy[Any]:
+    """Values of a field; of one that is a timestamp, those that are whole milliseconds."""
+    if declared.words.at != "timestamp":
+        return strategies.values(declared)
+    ms = st.integers(0, 3_000).map(lambda day: day * 86_400_000)
+    tick = declared.type.tick or 1
+    return ms.map(lambda one: declared.type.release(one * 10**6 // tick))
+
+
+@dataclass
+class Stored:
+    """Cells by physical row and column, the last one written of each."""
+
+    rows: dict[bytes, dict[tuple[str, bytes], Cell]] = field(default_factory=dict)
+
+    def apply(self, change: RowCells) -> None:
+        """Do what a mutation says; later ones hide earlier ones, whatever their timestamps."""
+        row = self.rows.setdefault(change.row, {})
+        for cell in change.cells:
+            if cell.kind is Kind.PUT:
+                stamped = NOW if cell.timestamp == LATEST else cell.timestamp
+                row[cell.family, cell.qualifier] = cell._replace(timestamp=stamped)
+                continue
+            whole = cell.kind in (Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION)
+            exact = cell.kind in (Kind.DELETE, Kind.DELETE_FAMILY_VERSION)
+            for (family, qualifier), old in [*row.items()]:
+                is_there = family == cell.family and (whole or qualifier == cell.qualifier)
+                if is_there and (not exact or old.timestamp == cell.timestamp):
+                    del row[family, qualifier]
+
+    def row_cells(self) -> list[RowCells]:
+        """The rows that have cells, in their order, each with its cells in theirs."""
+        kept = [(key, row) for key, row in sorted(self.rows.items()) if row]
+        return [RowCells(key, sorted(row.values(), key=in_order)) for key, row in kept]
+
+    def batch(self) -> pa.RecordBatch:
+        """All cells as Arrow columns."""
+        listed = [
+            {"row": key, "family": c.family, "qualifier": c.qualifier, "timestamp": c.timestamp,
+             "value": c.value}
+            for key, cells in self.row_cells()
+            for c in cells
+        ]  # fmt: skip
+        return pa.RecordBatch.from_pylist(listed, SCHEMA)
+
+
+def written(layout: Layout, row: Row, salt: int = 0) -> RowCells:
+    """The cells of a row, if its key holds it."""
+    try:
+        return layout.write(row, salt=salt)
+    except RowError:
+        assume(False)
+        raise
+
+
+def arrow_of(layout: Layout, listed: list[Row]) -> pa.RecordBatch:
+    """Rows as Arrow columns."""
+    columns = {}
+    for name, declared in layout.fields.items():
+        arrow = declared.type.arrow()
+        values = [row[name] for row in listed]
+        held = pa.int64() if pa.types.is_timestamp(arrow) else arrow
+        columns[name] = pa.array(values, held).cast(arrow)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def rows_of(layout: Layout, batch: pa.RecordBatch) -> list[Row]:
+    """Arrow columns as rows in normal values."""
+    lists = {
+        n: batch_column(layout.fields[n], batch.column(n)).listed() for n in batch.schema.names
+    }
+    return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
+
+
+def puts_of(blocks: list[CellBlock]) -> set[tuple[bytes, Cell]]:
+    """The cells of blocks, each with its row key."""
+    found = set()
+    for block in blocks:
+        count = len(block.rows)
+        names = block.qualifiers
+        qualifiers = [names] * count if isinstance(names, bytes) else names.to_pylist()
+        times = block.timestamps
+        stamps = [times] * count if isinstance(times, int) else times.tolist()
+        values = block.values.to_pylist()
+        for key, name, time, value in zip(
+            block.rows.to_pylist(), qualifiers, stamps, values, strict=True
+        ):
+            if value is not None:
+                found.add((key, Cell(block.family, name, time, value)))
+    return found

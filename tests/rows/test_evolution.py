@@ -1,0 +1,121 @@
+"""Which changes of a design are safe for the rows that are stored."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from rowkey.design import Design
+
+if TYPE_CHECKING:
+    from rowkey.rows import Layout
+
+TEXT = {"type": "text", "max_bytes": 8}
+LISTED = {"type": "choice", "of": ["a", "b"]}
+BASE: dict[str, Any] = {
+    "id": "u8",
+    "note": TEXT,
+    "level": LISTED,
+    "size": {"type": "decimal", "precision": 8, "scale": 1},
+    "x": {"type": "u8", "pack": "p"},
+    "q": {"type": "choice", "of": ["a", "b"], "at": "qualifier"},
+    "sure": "u8",
+}
+
+
+def layout(key: str = "[id]", families: tuple[str, ...] = ("d", "e"), **fields: Any) -> Layout:
+    """The base, with fields changed, added, or left out where they are None."""
+    declared = {name: words for name, words in {**BASE, **fields}.items() if words is not None}
+    listed: dict[str, Any] = {name: {} for name in families}
+    return Design("t", key, fields=declared, families=listed).layout
+
+
+def bare(*families: str) -> Layout:
+    """A layout whose rows are markers."""
+    return Design("t", "[id]", fields={"id": "u8"}, families={f: {} for f in families}).layout
+
+
+GROWN: tuple[dict[str, Any], ...] = (
+    {},
+    {"more": {"type": "u8", "nullable": True}},
+    {"more": {"type": "u8", "nullable": True, "pack": "p"}},
+    {"note": {"type": "text", "max_bytes": 9}},
+    {"note": {"type": "text"}},
+    {"note": {**TEXT, "nullable": True}},
+    {"level": {"type": "choice", "of": ["a", "b", "c"]}},
+    {"size": {"type": "decimal", "precision": 9, "scale": 1}},
+    {"q": {"type": "choice", "of": ["a", "b", "c"], "at": "qualifier"}},
+    {"key": "[id][more]", "more": {"type": "u8", "nullable": True}},
+)
+
+
+@pytest.mark.parametrize("changes", GROWN)
+def test_a_design_may_grow(changes: dict[str, Any]) -> None:
+    """What adds to it is safe, and what takes it back is not."""
+    old, new = layout(), layout(**changes)
+    assert [] == old.evolves(new)
+    assert bool(changes) == bool(new.evolves(old))
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "what"),
+    [
+        ({"key": "[desc(id)]"}, "key", "gives stored rows other keys"),
+        ({"note": None}, "fields.note", "stored rows have it, the design does not"),
+        ({"note": {**TEXT, "family": "e"}}, "fields.note", "it moves from d:note to e:note"),
+        ({"note": {**TEXT, "qualifier": "n"}}, "fields.note", "it moves from d:note to d:n"),
+        ({"note": {**TEXT, "pack": "z"}}, "fields.note", "it moves from d:note to d:z"),
+        ({"x": {"type": "u8", "pack": "p:protobuf"}}, "fields.x", "it moves from d:p to d:p"),
+        ({"sure": {"type": "u8", "at": "qualifier"}}, "fields.sure", "to the qualifier"),
+        ({"note": {"type": "text", "max_bytes": 7}}, "fields.note", "stored values are of text"),
+        ({"level": {"type": "choice", "of": ["b", "a"]}}, "fields.level", "stored values"),
+        ({"size": {"type": "decimal", "precision": 10, "scale": 1}}, "fields.size", "stored"),
+        ({"sure": "u16"}, "fields.sure", "stored values are of u8()"),
+        ({"more": "u8"}, "fields.more", "stored rows lack it"),
+        ({"more": {"type": "u8", "pack": "p"}}, "fields.more", "stored rows lack it"),
+        ({"more": {"type": "u8", "at": "qualifier"}}, "fields.more", "do not have it in the qual"),
+        ({"t": {"type": "timestamp_ms", "at": "timestamp"}}, "fields.t", "in the timestamp"),
+        ({"q": {"type": "choice", "of": [f"{n}" for n in range(300)], "at": "qualifier"}},
+         "fields.q", "stored values"),
+        ({"q": {"type": "choice", "of": ["a", "b"], "at": "qualifier", "nullable": True}},
+         "fields.q.nullable", "has a marker"),
+    ],
+)  # fmt: skip
+def test_what_is_not_safe_is_refused(changes: dict[str, Any], path: str, what: str) -> None:
+    """With the field and the reason, once."""
+    (mistake,) = layout().evolves(layout(**changes))
+    assert (path, True) == (mistake.path, what in mistake.what)
+
+
+def test_a_pack_grows_at_its_end_only() -> None:
+    """A field declared before another of its cell would take its number."""
+    more = {"type": "u8", "nullable": True, "pack": "p"}
+    fields = {"id": "u8", "more": more, **BASE}
+    (mistake,) = layout().evolves(Design("t", "[id]", fields=fields, families={"d": {}}).layout)
+    assert "fields.x" == mistake.path
+
+
+def test_markers_stay_where_they_are() -> None:
+    """Another first family would look for them elsewhere."""
+    (mistake,) = bare("d", "e").evolves(bare("e", "d"))
+    assert ("families", []) == (mistake.path, bare("d").evolves(bare("d", "e")))
+
+
+@given(
+    changes=st.sampled_from(GROWN), note=st.text("ab", max_size=8), level=st.sampled_from("ab"),
+    tenths=st.integers(-(10**7), 10**7), q=st.sampled_from("ab"),
+)  # fmt: skip
+def test_rows_of_the_old_design_are_rows_of_the_new(
+    changes: dict[str, Any], note: str, level: str, tenths: int, q: str
+) -> None:
+    """Where it is safe, what was written is read back as before; what was added is null."""
+    old, new = layout(), layout(**changes)
+    size = Decimal(tenths).scaleb(-1)
+    row = {"id": 1, "note": note, "level": level, "size": size, "x": 2, "q": q, "sure": 3}
+    (event,) = new.events(*old.write(row), strict=True)
+    assert {**dict.fromkeys(new.fields), **row} == event
+    assert old.write(row).row == new.write(event).row

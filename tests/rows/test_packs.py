@@ -1,0 +1,109 @@
+"""Packed cells byte by byte, as the pages of both formats have them, and without the extra."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from rowkey.design import Design
+from rowkey.errors import DeclarationError, Unsupported
+from rowkey.rows import FORMATS, Layout
+
+SORTS: tuple[tuple[Any, Any, str, str], ...] = (
+    ("text", "é", "a2c3a9", "0a02c3a9"),
+    ("bytes", b"\0", "c40100", "0a0100"),
+    ("u8", 200, "ccc8", "08c801"),
+    ("u64", 2**64 - 1, "cfffffffffffffffff", "08ffffffffffffffffff01"),
+    ("i32", -3, "fd", "0805"),
+    ("bool", True, "01", "0801"),
+    ("float32", 1.5, "ca3fc00000", "0d0000c03f"),
+    ("float64", 1.5, "cb3ff8000000000000", "09000000000000f83f"),
+    ("date", date(1969, 12, 31), "ff", "0801"),
+    ("timestamp_ms", 300, "cd012c", "08ac02"),
+    ("ipv4", "10.0.0.1", "c4040a000001", "0a040a000001"),
+    ({"type": "choice", "of": ["a", "b"]}, "b", "01", "0801"),
+    ({"type": "digits", "width": 2}, "07", "a23037", "0a023037"),
+    ({"type": "decimal", "precision": 4, "scale": 1}, Decimal("-0.1"), "ff", "0801"),
+    ({"type": "decimal", "precision": 38}, Decimal(10**30),
+     "c410" + (10**30).to_bytes(16).hex(), "0a10" + (10**30).to_bytes(16).hex()),
+)  # fmt: skip
+"""A type, a value, and its bytes in MessagePack and, as field 1, in Protocol Buffers.
+
+Written out from the specification of MessagePack and the encoding guide of Protocol Buffers.
+"""
+
+
+def layout_of(label: str, *types: Any) -> Layout:
+    """A layout whose fields share one packed cell."""
+    packed = {
+        f"f{n}": ({"type": t} if isinstance(t, str) else t) | {"pack": label, "nullable": True}
+        for n, t in enumerate(types)
+    }
+    return Design("t", "[id]", fields={"id": "u8", **packed}).layout
+
+
+def value_in(layout: Layout, *values: Any) -> str:
+    """What the packed cell of these values holds, as hexadecimal digits."""
+    row = {"id": 1} | {f"f{n}": value for n, value in enumerate(values)}
+    key, cells = layout.write(row)
+    assert [row] == layout.events(key, cells)
+    return next(cell.value.hex() for cell in cells if cell.qualifier == b"p")
+
+
+@pytest.mark.parametrize(("kind", "value", "expected", "message"), SORTS)
+def test_each_sort_of_value_has_its_form(
+    kind: Any, value: Any, expected: str, message: str
+) -> None:
+    """A map of one small number to the value; a message of one numbered field."""
+    assert f"8100{expected}" == value_in(layout_of("p", kind), value)
+    assert f"8100{expected}" == value_in(layout_of("p:msgpack", kind), value)
+    assert message == value_in(layout_of("p:protobuf", kind), value)
+
+
+def test_numbers_go_by_the_order_of_declaration() -> None:
+    """A null takes no byte, and moves no other."""
+    for label, expected in (("p", "820005020a"), ("p:protobuf", "0805180a")):
+        assert expected == value_in(layout_of(label, "u8", "text", "u8"), 5, None, 10)
+
+
+def test_doubles_are_not_cut_for_the_sake_of_singles() -> None:
+    """Where both share a cell, both are written as doubles; alone, singles stay small."""
+    assert value_in(layout_of("p", "float32", "float64"), 1.5, 0.1).startswith("8200cb")
+
+
+@pytest.mark.parametrize("word", sorted(filter(None, FORMATS)))
+@given(values=st.tuples(st.integers(0, 2**64 - 1), st.text("ab", max_size=40), st.booleans()))
+def test_a_pack_is_read_back(word: str, values: tuple[Any, ...]) -> None:
+    """Whatever the format."""
+    assert value_in(layout_of(f"p:{word}", "u64", "text", "bool"), *values)
+
+
+def test_an_unknown_format_is_a_mistake() -> None:
+    """The formats are listed, and the nearest is named."""
+    with pytest.raises(DeclarationError, match=r"fields.f0.pack: 'protobug'.*Did you mean protob"):
+        layout_of("p:protobug", "u8")
+
+
+def test_two_formats_do_not_share_a_cell() -> None:
+    """One qualifier is one cell."""
+    fields: dict[str, Any] = {"id": "u8", "a": {"type": "u8", "pack": "p"}}
+    fields["b"] = {"type": "u8", "pack": "p:protobuf"}
+    with pytest.raises(DeclarationError, match="d:p is the cell of a"):
+        Design("t", "[id]", fields=fields)
+
+
+def test_without_the_extra_a_design_is_judged_but_writes_no_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The package that is missing is named when it is first needed."""
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+    layout = layout_of("p:protobuf", "u8")
+    assert {b"p", b""} == {cell.qualifier for cell in layout.cells()}
+    with pytest.raises(Unsupported, match=r"pip install rowkey\[protobuf\]"):
+        layout.write({"id": 1, "f0": 1})

@@ -1,0 +1,173 @@
+"""Cells that no row of the design wrote: passed over, or refused by name, never misread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+
+import strategies
+from rowkey.cells import Cell, RowCells
+from rowkey.design import Design
+from rowkey.errors import DesignRefused, RowError
+from rows import placed
+
+if TYPE_CHECKING:
+    from rowkey.rows import Layout
+
+NAN = b"\x7f\xf8\0\0\0\0\0\0"
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, change: RowCells) -> RowCells:
+    """The cells of a row, one of them with another value or qualifier; or the row another key."""
+    key, cells = change
+    at = draw(st.integers(0, len(cells) - 1))
+    cell = cells[at]._replace(timestamp=draw(st.sampled_from([0, 1, placed.NOW, 2**63 - 2])))
+    which = draw(st.integers(0, 4))
+    if which < 3:
+        cell = cell._replace(value=draw(strategies.mutated(cell.value)))
+    elif which == 3:
+        cell = cell._replace(qualifier=draw(strategies.mutated(cell.qualifier)))
+    else:
+        key = draw(strategies.mutated(key))
+    assume(key and cell.qualifier not in {c.qualifier for i, c in enumerate(cells) if i != at})
+    return RowCells(key, [*cells[:at], cell, *cells[at + 1 :]])
+
+
+def outcome(read: Any) -> str:
+    """What a reading gives, or that it is refused."""
+    try:
+        return repr(read())
+    except (RowError, DesignRefused):
+        return "refused"
+
+
+@given(data=st.data(), layout=placed.layouts())
+def test_both_ways_of_reading_refuse_alike(data: st.DataObject, layout: Layout) -> None:
+    """A batch with a spoilt cell is refused where its row is, and read where it is."""
+    stored = placed.Stored()
+    for row in data.draw(st.lists(placed.rows(layout), min_size=1, max_size=3)):
+        change = placed.written(layout, row)
+        stored.apply(data.draw(spoilt(change)) if data.draw(st.booleans()) else change)
+    rows = stored.row_cells()
+    expected = outcome(lambda: [event for one in rows for event in layout.events(*one)])
+    found = outcome(lambda: placed.rows_of(layout, layout.batch(stored.batch())))
+    assert expected == found
+
+
+FIELDS: dict[str, Any] = {
+    "host": "text",
+    "item": {"type": "u8", "at": "qualifier"},
+    "size": "u16",
+    "note": {"type": "text", "nullable": True, "max_bytes": 3},
+    "load": {"type": "float64", "nullable": True},
+    "level": {"type": "choice", "of": ["INFO"], "nullable": True},
+    "day": {"type": "date", "nullable": True},
+    "code": {"type": "digits", "width": 2, "nullable": True},
+    "a": {"type": "i32", "pack": "p", "nullable": True},
+    "b": {"type": "uuid", "pack": "p", "nullable": True},
+    "m": {"type": "i32", "pack": "m:protobuf", "nullable": True},
+}
+WIDE = Design("t", "[host]", fields=FIELDS).layout
+SURE = Cell("d", b"\7size", 1, b"\0\5")
+
+
+def arrow_of(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
+    """The cells of one row as Arrow columns."""
+    listed = [(key, c.family, c.qualifier, c.timestamp, c.value) for c in cells]
+    rows = [dict(zip(placed.SCHEMA.names, one, strict=True)) for one in listed]
+    return pa.RecordBatch.from_pylist(rows, placed.SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("size", b"\5", "05 is no u16; expected 2 bytes"),
+        ("size", b"", "nothing is no u16"),
+        ("note", b"\xff", "ff is not UTF-8"),
+        ("note", b"a\0", "holds U"),
+        ("note", b"long", "6c6f6e67 is 4 bytes; expected 0–3 bytes"),
+        ("load", NAN, "NaN has no place"),
+        ("load", b"\0", "00 is 1 bytes; expected 8 bytes"),
+        ("level", b"WARN", "5741524e is no choice; expected INFO"),
+        ("day", b"\x7f\xff\xff\xff", "2147483647 days since 1970 are no date"),
+        ("code", b"1x", "'1x' does not fit"),
+        ("p", b"\xc1", "c1 is no MessagePack"),
+        ("p", b"", "nothing is no MessagePack"),
+        ("p", b"\x01", "int stands there; expected a map"),
+        ("p", b"\x81\x00\xa1x", "'x' is no i32"),
+        ("p", b"\x81\x00\xce\xff\xff\xff\xff", "4294967295 is no i32"),
+        ("p", b"\x81\x01\xc4\x01x", "is no uuid"),
+        ("p", b"\x81\x00\xc4\x01x", "78 is no i32"),
+        ("m", b"\xff", "ff is no such message"),
+        ("m", b"\x08\xfe\xff\xff\xff\x1f", "is no i32"),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message: str) -> None:
+    """The row, the column and the bytes are named, whichever way the row is read."""
+    cells = [Cell("d", b"\7" + column.encode(), 1, value)]
+    path = rf"row 61620*, d:\\x07{column}: .*"
+    for read in (
+        lambda: WIDE.events(b"ab\0", cells),
+        lambda: WIDE.batch(arrow_of(b"ab\0", cells)),
+    ):
+        with pytest.raises(RowError, match=path + message):
+            read()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [Cell("d", b"\7other", 1), Cell("e", b"\7size", 1), Cell("d", b"", 1), Cell("d", b"\7", 1)],
+)
+def test_an_unknown_cell_is_passed_over_or_refused(cell: Cell) -> None:
+    """As the reader asks; a row of unknown cells alone has no event."""
+    event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
+    cells = sorted([cell, SURE])
+    assert [event] == WIDE.events(b"ab\0", cells)
+    assert [event] == WIDE.batch(arrow_of(b"ab\0", cells)).to_pylist()
+    assert [] == WIDE.events(b"ab\0", [cell])
+    assert 0 == WIDE.batch(arrow_of(b"ab\0", [cell])).num_rows
+    with pytest.raises(RowError, match=r"row 616200, .*: the design has no such cell"):
+        WIDE.events(b"ab\0", cells, strict=True)
+
+
+def test_a_rest_outside_its_slice_is_no_event() -> None:
+    """A minute has no second 60."""
+    layout = Design("t", "[time_slice(ts, 1m)]", fields={"ts": "timestamp_s"}).layout
+    key = (120).to_bytes(8)
+    cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
+    assert [{"ts": 179}] == layout.events(key, cells)
+    assert 1 == layout.batch(arrow_of(key, cells)).num_rows
+    with pytest.raises(RowError, match=r"d:<: the design has no such cell"):
+        layout.events(key, cells, strict=True)
+
+
+def test_values_a_pack_does_not_know_are_passed_over() -> None:
+    """What a later design added to the end of a pack does not disturb an earlier one."""
+    for column, value in ((b"p", b"\x82\x00\x05\x09\xa1x"), (b"m", b"\x08\x0a\x4a\x01x")):
+        (event,) = WIDE.events(b"ab\0", [SURE, Cell("d", b"\7" + column, 1, value)])
+        assert 5 == event["a" if column == b"p" else "m"]
+
+
+@given(data=st.data(), layout=placed.layouts())
+def test_only_the_wanted_fields_are_gathered(data: st.DataObject, layout: Layout) -> None:
+    """A batch of some fields is those columns of the whole batch, in the order asked for."""
+    stored = placed.Stored()
+    for row in data.draw(st.lists(placed.rows(layout), max_size=3)):
+        stored.apply(placed.written(layout, row))
+    names = data.draw(st.lists(st.sampled_from(sorted(layout.fields)), unique=True, min_size=1))
+    cells = stored.batch()
+    assert layout.batch(cells).select(names) == layout.batch(cells, names)
+
+
+def test_what_is_no_batch_of_cells_is_refused() -> None:
+    """A column that is missing, and a field that is unknown, are named."""
+    cells = arrow_of(b"ab\0", [SURE])
+    with pytest.raises(RowError, match="hots: the design has no such field"):
+        WIDE.batch(cells, ["hots"])
+    with pytest.raises(RowError, match="value: the cells have no such column"):
+        WIDE.batch(cells.drop_columns(["value"]))

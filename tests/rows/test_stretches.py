@@ -1,0 +1,88 @@
+"""The stretch of qualifiers that a read needs of a row that many events share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import assume, given
+
+import strategies
+from rowkey.design import Design
+from rowkey.schema import Equal, OneOf, Range
+from rows import placed
+
+if TYPE_CHECKING:
+    from rowkey.rows import Layout
+    from rowkey.schema import Bound
+
+HOURS = Design(
+    "t",
+    "[host][time_slice(ts, 1h)]",
+    fields={"host": "text", "ts": "timestamp_s", "n": {"type": "u8", "at": "qualifier"}},
+).layout
+LATEST_FIRST = Design("t", "[desc(time_slice(ts, 1h))]", fields={"ts": "timestamp_s"}).layout
+
+
+@given(data=st.data(), layout=placed.layouts())
+def test_every_event_asked_for_lies_in_the_stretch(data: st.DataObject, layout: Layout) -> None:
+    """No cell of an event within the bounds has a qualifier outside."""
+    row = data.draw(placed.rows(layout))
+    names = data.draw(st.sets(st.sampled_from(sorted(layout.fields))))
+    bounds = {
+        n: data.draw(strategies.bounds_around(layout.fields[n], row[n])) for n in sorted(names)
+    }
+    first, behind = layout.qualifiers(bounds)
+    for cell in placed.written(layout, row).cells:
+        assert first <= cell.qualifier
+        assert not behind or cell.qualifier < behind
+
+
+@given(data=st.data(), layout=placed.layouts(slices=True))
+def test_a_pinned_event_has_a_stretch_of_its_own(data: st.DataObject, layout: Layout) -> None:
+    """Where all that opens a qualifier is known, the stretch holds the cells of one event."""
+    one, other = data.draw(placed.rows(layout)), data.draw(placed.rows(layout))
+    assume(layout.opening is not None)
+    assert layout.opening is not None
+    first, behind = layout.qualifiers({name: Equal(value) for name, value in one.items()})
+    placed.written(layout, one)
+    assert layout.opening.write(one) == first
+    for cell in placed.written(layout, other).cells:
+        is_within = first <= cell.qualifier and (not behind or cell.qualifier < behind)
+        assert is_within == (layout.opening.write(one) == layout.opening.write(other))
+
+
+@pytest.mark.parametrize(
+    ("layout", "bounds", "expected"),
+    [
+        (HOURS, {"ts": Range(3_600, 3_700)}, ("0000", "0065")),
+        (HOURS, {"ts": Range(3_500, 3_700)}, ("", "")),
+        (HOURS, {"ts": Range(3_600, None)}, ("", "")),
+        (HOURS, {"ts": Equal(3_601)}, ("0001", "0002")),
+        (HOURS, {"ts": Equal(3_601), "n": Range(2, 3)}, ("000102", "000104")),
+        (HOURS, {"ts": OneOf((3_601, 7_209))}, ("0001", "000a")),
+        (HOURS, {"ts": Range(-5, 5)}, ("", "")),
+        (HOURS, {"n": Equal(5)}, ("", "")),
+        (HOURS, {"host": Equal("a")}, ("", "")),
+        (LATEST_FIRST, {"ts": Range(7_200, 7_209)}, ("fff6", "")),
+        (LATEST_FIRST, {"ts": Equal(7_201)}, ("fffe", "ffff")),
+    ],
+)  # fmt: skip
+def test_a_range_narrows_within_one_slice(
+    layout: Layout, bounds: dict[str, Bound], expected: tuple[str, str]
+) -> None:
+    """Its rests are one stretch there; across slices every rest may be meant."""
+    assert expected == tuple(end.hex() for end in layout.qualifiers(bounds))
+
+
+@given(times=st.lists(st.integers(0, 2**32), min_size=1, max_size=8, unique=True))
+def test_the_latest_event_of_a_slice_comes_first(times: list[int]) -> None:
+    """Under desc the events of a row come newest first, as the rows do."""
+    stored = placed.Stored()
+    for time in times:
+        stored.apply(LATEST_FIRST.write({"ts": time}))
+    found: list[Any] = [
+        event["ts"] for one in stored.row_cells() for event in LATEST_FIRST.events(*one)
+    ]
+    assert sorted(times, reverse=True) == found

@@ -1,0 +1,458 @@
+import datetime as dt
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import rowkey
+from rowkey.errors import BatchError, DesignRefused, ReadError, RowError
+from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {
+    "host": "text",
+    "ts": "timestamp_ms",
+    "level": {"type": "choice", "of": ["INFO", "ERROR"]},
+    "message": {"type": "text", "nullable": True},
+    "size": {"type": "u32", "nullable": True},
+    "hits": {"type": "i64", "nullable": True},
+}
+KEY = "[bucket(host, 16)][host][level][desc(ts)]"
+ROW = {"host": "web-1", "ts": 1_609_459_200_000, "level": "ERROR"}
+WHOLE = {**ROW, "message": "disk full", "size": 7, "hits": None}
+
+
+def design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """The log's design under a key."""
+    return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for tables, on each embedded engine."""
+    return "memory:" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
+
+
+@pytest.fixture
+def logs(url: str) -> Iterator[Table]:
+    """An empty table of the log."""
+    with rowkey.open(design(), url) as table:
+        yield table
+
+
+# Writing
+
+
+def test_a_row_comes_back(logs: Table) -> None:
+    """What was put is what is got: by a mapping, by names, in a scan, in normal values."""
+    logs.put(WHOLE)
+    assert WHOLE == logs.get(ROW) == logs.get(**ROW) == logs.scan().first()
+    assert [WHOLE] == list(logs.scan("host = ?", "web-1"))
+
+
+def test_a_row_that_is_not_there(logs: Table) -> None:
+    """It is None, and no row of a scan."""
+    assert logs.get(ROW) is None
+    assert [] == list(logs.scan())
+    assert 0 == logs.count()
+
+
+def test_put_leaves_what_is_not_named(logs: Table) -> None:
+    """A field left out stays; None takes it away; both may come back."""
+    logs.put(WHOLE)
+    logs.put({**ROW, "size": 8})
+    assert {**WHOLE, "size": 8} == logs.get(ROW)
+    logs.put({**ROW, "message": None})
+    assert {**WHOLE, "size": 8, "message": None} == logs.get(ROW)
+    logs.put({**ROW, "message": "again"})
+    assert {**WHOLE, "size": 8, "message": "again"} == logs.get(ROW)
+
+
+def test_replace_takes_the_rest_away(logs: Table) -> None:
+    """Only the fields given are left."""
+    logs.put({**WHOLE, "hits": 3})
+    logs.replace({**ROW, "size": 9})
+    assert {**ROW, "message": None, "size": 9, "hits": None} == logs.get(ROW)
+
+
+def test_a_row_of_nulls_exists(logs: Table) -> None:
+    """A row whose columns are all absent is still a row."""
+    logs.put(ROW)
+    assert {**ROW, "message": None, "size": None, "hits": None} == logs.get(ROW)
+    logs.put({**ROW, "size": None})
+    assert 1 == logs.count()
+
+
+def test_delete_then_put_in_one_millisecond(url: str) -> None:
+    """A clock that stands still does not let a delete hide the put that follows it."""
+    with rowkey.open(design(), url, clock=lambda: 1_700_000_000_000) as logs:
+        for _ in range(20):
+            logs.put(WHOLE)
+            logs.delete(ROW)
+            assert logs.get(ROW) is None
+            logs.put(WHOLE)
+            assert WHOLE == logs.get(ROW)
+            logs.replace({**ROW, "size": 1})
+            assert {**WHOLE, "message": None, "size": 1} == logs.get(ROW)
+
+
+def test_move_changes_the_key(logs: Table) -> None:
+    """The row stands under its new key with all its fields, and no longer under the old one."""
+    logs.put(WHOLE)
+    assert logs.move(ROW, host="web-2", size=1)
+    assert logs.get(ROW) is None
+    moved = {**WHOLE, "host": "web-2", "size": 1}
+    assert moved == logs.get({**ROW, "host": "web-2"})
+    assert logs.move(moved, message="same key")
+    assert {**moved, "message": "same key"} == logs.get(moved)
+    assert not logs.move(ROW, host="web-3")
+
+
+def test_a_batch_keeps_the_rows_that_are_right(logs: Table) -> None:
+    """The errors name the rows by their numbers; the others are written."""
+    rows = [{**ROW, "ts": n, "size": "many" if n in (2, 7) else n} for n in range(10)]
+    with pytest.raises(BatchError) as found, logs.batch(rows=3) as batch:
+        deque(map(batch.put, rows), maxlen=0)
+    assert [2, 7] == [number for number, _ in found.value.refused]
+    assert "2 of 10 rows were refused" in str(found.value)
+    assert {0, 1, 3, 4, 5, 6, 8, 9} == {row["ts"] for row in logs.scan()}
+
+
+def test_a_batch_may_delete(logs: Table) -> None:
+    """Puts and deletes of one row in one batch count in their order."""
+    with logs.batch() as batch:
+        batch.put(WHOLE)
+        batch.delete(ROW)
+        batch.put({**ROW, "size": 1})
+    assert {**ROW, "message": None, "size": 1, "hits": None} == logs.get(ROW)
+
+
+def test_counters(logs: Table) -> None:
+    """Increments add to a column of i64, from nothing or from what was put."""
+    assert {"hits": 5} == logs.increment(ROW, hits=5)
+    assert {"hits": 3} == logs.increment(ROW, hits=-2)
+    assert 3 == logs.get(ROW)["hits"]
+    logs.put({**ROW, "hits": 2**63 - 1})
+    assert {"hits": -(2**63)} == logs.increment(ROW, hits=1)
+    with pytest.raises(RowError, match="u32 is no counter"):
+        logs.increment(ROW, size=1)
+    with pytest.raises(RowError, match="hits: 'x' cannot be added"):
+        logs.increment(ROW, hits="x")  # type: ignore[arg-type]
+
+
+def test_append(logs: Table) -> None:
+    """Texts grow at their end, from nothing too."""
+    logs.append(ROW, message="disk")
+    logs.append(ROW, message=" füll")
+    assert "disk füll" == logs.get(ROW)["message"]
+
+
+def test_check_and_put(logs: Table) -> None:
+    """A row is put only if one of its columns is as expected, or absent if that is expected."""
+    assert logs.check_and_put({**ROW, "size": 1}, size=None)
+    assert not logs.check_and_put({**ROW, "size": 2}, size=None)
+    assert logs.check_and_put({**ROW, "size": 2}, size=1)
+    assert 2 == logs.get(ROW)["size"]
+    with pytest.raises(RowError, match="one: HBase checks one column"):
+        logs.check_and_put(ROW, size=1, hits=2)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"host": "a"}, "level"),
+        ({**ROW, "hots": 1}, "hots"),
+        ({**ROW, "size": -1}, "size"),
+        ({**ROW, "level": "WARN"}, "level"),
+        (7, "is no row"),
+    ],
+)
+def test_a_wrong_row_is_refused_by_its_field(logs: Table, row: Any, said: str) -> None:
+    """The error names the field, and nothing is written."""
+    with pytest.raises(RowError, match=said):
+        logs.put(row)
+    assert 0 == logs.count()
+
+
+# Salt
+
+
+@pytest.fixture
+def salted(url: str) -> Iterator[Table]:
+    """A table whose rows are salted by chance."""
+    with rowkey.open(design("[salt(7)][host][level][desc(ts)]"), url) as table:
+        yield table
+
+
+def test_a_salted_row_is_one_row(salted: Table) -> None:
+    """However often it is put, get and scan give it once, with the newest of each field."""
+    for number in range(30):
+        salted.put({**ROW, "size": number})
+    salted.put({**ROW, "message": "last"})
+    assert {**WHOLE, "message": "last", "size": 29} == salted.get(ROW) == salted.scan().first()
+    assert 1 == salted.count() == salted.scan().to_arrow().num_rows
+    salted.put({**ROW, "size": None})
+    assert salted.get(ROW)["size"] is None
+    salted.replace({**ROW, "size": 1})
+    assert {**ROW, "message": None, "size": 1, "hits": None} == salted.get(ROW)
+    salted.delete(ROW)
+    assert salted.get(ROW) is None
+    assert 0 == salted.count()
+
+
+def test_a_salt_refuses_what_needs_the_one_row(salted: Table) -> None:
+    """Increments, appends and checks are refused with the reason and the remedy."""
+    calls = [
+        lambda: salted.increment(ROW, hits=1),
+        lambda: salted.append(ROW, message="x"),
+        lambda: salted.check_and_put(ROW, size=1),
+    ]
+    for call in calls:
+        with pytest.raises(DesignRefused, match=r"random salt.*Use bucket\(field, n\)"):
+            call()
+
+
+# Reading
+
+
+def test_a_declared_read_by_its_name(url: str) -> None:
+    """Its conditions, order and limit are the design's; its values are given."""
+    reads = [{"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 2}]
+    with rowkey.open(design(reads=reads), url) as logs:
+        with logs.batch() as batch:
+            for ts in range(5):
+                batch.put({"host": "web-1", "ts": ts, "level": "INFO" if ts % 2 else "ERROR"})
+        assert [4, 3] == [row["ts"] for row in logs.read("tail", "web-1")]
+        with pytest.raises(ReadError, match=r"no read 'tale'.*Did you mean tail"):
+            logs.read("tale")
+
+
+def test_an_order_that_no_key_gives_is_sorted(logs: Table) -> None:
+    """Rows come sorted all the same, with a limit as well."""
+    with logs.batch() as batch:
+        for number in range(50):
+            batch.put({**ROW, "ts": number, "size": number * 7 % 50})
+    assert list(range(49, -1, -1)) == [row["size"] for row in logs.scan(order="size desc")]
+    assert [0, 1, 2] == [row["size"] for row in logs.scan(order="size", limit=3)]
+
+
+def test_a_token_of_another_read_is_refused(logs: Table) -> None:
+    """A token goes with its conditions; a text that is none is said to be none."""
+    logs.put(ROW)
+    scan = logs.scan("host = ?", "web-1")
+    list(scan)
+    with pytest.raises(ReadError, match="of another read"):
+        logs.scan(resume=scan.token)
+    for text in ("", "x", "AAAA", "é" * 9):
+        with pytest.raises(ReadError, match="no token"):
+            logs.scan(resume=text)
+
+
+@pytest.mark.parametrize(
+    ("where", "values", "said"),
+    [
+        ("hots = ?", ["a"], "hots"),
+        ("host = ?", [], "has no value"),
+        ("host = ?", ["a", "b"], "too many"),
+        ("host ~ ?", ["a"], "where"),
+    ],
+)
+def test_a_wrong_read_is_refused_before_it_runs(
+    logs: Table, where: str, values: list[Any], said: str
+) -> None:
+    """The mistake is told when the scan is made, not when its rows are read."""
+    with pytest.raises(ReadError, match=said):
+        logs.scan(where, *values)
+
+
+@dataclass
+class Event:
+    """A row as a dataclass."""
+
+    host: str
+    ts: int
+    level: str
+    size: int | None = None
+
+
+class Model(BaseModel):
+    """A row as a pydantic model."""
+
+    host: str
+    ts: int
+    level: str
+    message: str | None = None
+
+
+def test_rows_as_classes(logs: Table) -> None:
+    """Dataclasses and pydantic models go in and come out."""
+    event = Event(host="web-1", ts=5, level="INFO", size=3)
+    logs.put(event)
+    assert event == logs.get({"host": "web-1", "ts": 5, "level": "INFO"}, into=Event)
+    model = Model(host="web-2", ts=6, level="INFO", message="hi")
+    logs.put(model)
+    assert [event] == list(logs.scan("host = ?", "web-1", into=Event))
+    assert [model] == list(logs.scan("host = ?", "web-2", into=Model))
+    with pytest.raises(RowError, match="int holds no row"):
+        logs.scan(into=int)
+
+
+def test_a_snapshot_stands_still(logs: Table) -> None:
+    """What is written later is not seen through it."""
+    logs.put(WHOLE)
+    snapshot = logs.snapshot()
+    logs.delete(ROW)
+    assert [WHOLE] == list(logs.scan(reader=snapshot))
+    assert [] == list(logs.scan())
+    snapshot.close()
+
+
+def test_arrow_in_and_out(logs: Table) -> None:
+    """Columns that are loaded come back as columns of the fields' types."""
+    import pyarrow as pa
+
+    count = 1_000
+    batch = pa.record_batch(
+        {
+            "host": pa.array([f"web-{n % 7}" for n in range(count)]).dictionary_encode(),
+            "ts": pa.array(range(count), pa.int64()),
+            "level": pa.array([["INFO", "ERROR"][n % 2] for n in range(count)]),
+            "size": pa.array([None if n % 3 == 0 else n for n in range(count)], pa.uint32()),
+        }
+    )
+    assert count == logs.load(batch)
+    assert count == logs.count() == sum(region.writes for region in logs.regions())
+    found = logs.scan("host = ?", "web-3", order="level, ts desc").to_arrow()
+    expected = [row for row in batch.to_pylist() if row["host"] == "web-3"]
+    expected.sort(key=lambda row: (["INFO", "ERROR"].index(row["level"]), -row["ts"]))
+    kept = found.set_column(1, "ts", found.column("ts").cast(pa.int64()))
+    assert expected == kept.select(["host", "ts", "level", "size"]).to_pylist()
+
+
+# Time
+
+
+def test_rows_expire(url: str) -> None:
+    """A row is gone when its family's time to live is over."""
+    now = [1_700_000_000_000]
+    kept = design(families={"d": {"ttl": "10s"}})
+    with rowkey.open(kept, url, clock=lambda: now[0]) as logs:
+        logs.put(WHOLE)
+        now[0] += 10_000
+        assert WHOLE == logs.get(ROW)
+        now[0] += 1
+        assert logs.get(ROW) is None
+        logs.compact()
+        assert 0 == logs.count()
+
+
+# Placement
+
+
+def test_time_slices_hold_events(url: str) -> None:
+    """Rows are hours, events are what is put, counted, limited and deleted; latest first."""
+    sliced = design("[bucket(host, 4)][host][desc(time_slice(ts, 1h))]", fields=FIELDS)
+    start = 1_609_459_200_000
+    with rowkey.open(sliced, url) as logs:
+        events = [{**WHOLE, "ts": start + n * 600_000, "size": n} for n in range(20)]
+        with logs.batch() as batch:
+            for event in events:
+                batch.put(event)
+        assert 20 == logs.count()
+        latest = list(logs.scan("host = ?", "web-1", order="ts desc", limit=9))
+        assert events[::-1][:9] == latest
+        assert events == list(logs.scan("host = ?", "web-1", order="ts"))
+        assert events[7] == logs.get(host="web-1", ts=events[7]["ts"])
+        logs.delete(host="web-1", ts=events[7]["ts"])
+        assert 19 == logs.count()
+        assert logs.get(host="web-1", ts=events[7]["ts"]) is None
+        since = events[10]["ts"]
+        assert events[10:15] == list(
+            logs.scan(
+                "host = ? and ts >= ? and ts < ?", "web-1", since, events[15]["ts"], order="ts"
+            )
+        )
+
+
+def test_wide_rows_hold_events(url: str) -> None:
+    """A field in the qualifier tells events of one row apart."""
+    fields = {"user": "text", "post": {"type": "text", "at": "qualifier"}, "stars": "u8"}
+    wide = rowkey.Design("likes", "[user]", fields=fields)
+    with rowkey.open(wide, url) as likes:
+        rows = [{"user": f"u{n % 3}", "post": f"p{n:02}", "stars": n} for n in range(30)]
+        with likes.batch() as batch:
+            for row in rows:
+                batch.put(row)
+        assert 30 == likes.count()
+        assert [row for row in rows if row["user"] == "u1"] == list(likes.scan("user = ?", "u1"))
+        assert rows[4] == likes.get(user="u1", post="p04")
+        likes.delete(rows[4])
+        assert likes.get(user="u1", post="p04") is None
+        assert 29 == likes.count()
+        token, found = None, []
+        for _ in range(10):
+            scan = likes.scan(limit=4, resume=token)
+            found += list(scan)
+            token = scan.token
+        assert (
+            sorted((row for row in rows if row != rows[4]), key=lambda r: (r["user"], r["post"]))
+            == found
+        )
+
+
+def test_packed_cells(url: str) -> None:
+    """Fields that share a cell come back, nulls as well."""
+    fields = {
+        "id": "u64",
+        "name": {"type": "text", "pack": "p"},
+        "born": {"type": "date", "pack": "p", "nullable": True},
+        "price": {"type": "decimal", "precision": 9, "scale": 2, "pack": "p"},
+    }
+    packed = rowkey.Design("people", "[bucket(id, 8)][id]", fields=fields)
+    from decimal import Decimal
+
+    rows = [
+        {
+            "id": n,
+            "name": f"n{n}",
+            "born": dt.date(2000, 1, 1 + n) if n % 2 else None,
+            "price": Decimal(n) / 4,
+        }
+        for n in range(20)
+    ]
+    with rowkey.open(packed, url) as people:
+        with people.batch() as batch:
+            for row in rows:
+                batch.put(row)
+        assert rows == list(people.scan())
+        assert rows[5] == people.get(id=5)
+
+
+def test_a_field_as_the_timestamp(url: str) -> None:
+    """The cell's timestamp is the field; it comes back, and the time to live counts from it."""
+    fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "load": "u8"}
+    stamped = rowkey.Design("t", "[host]", fields=fields, families={"d": {"ttl": "1h"}})
+    now = 1_700_000_000_000
+    with rowkey.open(stamped, url, clock=lambda: now) as table:
+        table.put({"host": "a", "at": now - 60_000, "load": 5})
+        assert {"host": "a", "at": now - 60_000, "load": 5} == table.get(host="a")
+        table.put({"host": "b", "at": now - 3_700_000, "load": 5})
+        assert table.get(host="b") is None
+
+
+def test_codes_are_the_tables(url: str) -> None:
+    """Values behind a dictionary come back, after the table was closed as well."""
+    coded = rowkey.Design("t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms"})
+    place = url if url.startswith("rocks") else "memory:codes"
+    rows = [{"host": f"h{n % 5}", "ts": n} for n in range(20)]
+    with rowkey.open(coded, place) as table:
+        for row in rows[:10]:
+            table.put(row)
+    with rowkey.open(coded, place) as table:
+        for row in rows[10:]:
+            table.put(row)
+        assert [row for row in rows if row["host"] == "h3"] == list(table.scan("host = ?", "h3"))
+        assert sorted(rows, key=lambda row: (int(row["host"][1:]), row["ts"])) == list(table.scan())

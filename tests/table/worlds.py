@@ -1,0 +1,152 @@
+"""Small worlds of a design, rows and reads, and the rows that a read must give, from values alone.
+
+What is expected is sorted and filtered here as values, by rules that are written again: no key, no
+plan and no cell has a part in it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from rowkey import Design
+
+BUCKETS = (1, 2, 7, 16, 100, 256)
+LEVELS = ["low", "mid", "high"]
+VALUES: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
+    "host": ("text", st.sampled_from(["", "a", "a!", "ab", "b", "ÿ", "z" * 20])),
+    "n": ("i32", st.sampled_from([-(2**31), -2, -1, 0, 1, 255, 256, 2**31 - 1])),
+    "u": ("u16", st.sampled_from([0, 1, 2, 255, 256, 65535])),
+    "ts": ("timestamp_ms", st.integers(1_700_000_000_000, 1_700_000_000_040)),
+    "day": ("date", st.dates(dt.date(2023, 12, 29), dt.date(2024, 1, 3))),
+    "raw": ("bytes", st.sampled_from([b"", b"\0", b"\0\1", b"\xff", b"\xff\0", b"ab"])),
+    "level": ({"type": "choice", "of": LEVELS}, st.sampled_from(LEVELS)),
+    "mark": ({"type": "u8", "nullable": True}, st.sampled_from([None, 0, 1, 255])),
+}
+COLUMNS: dict[str, Any] = {"note": {"type": "text", "nullable": True}, "size": "u32"}
+Row = dict[str, Any]
+
+
+def rank(name: str, value: Any) -> Any:
+    """Where a value stands among those of its field: nulls first, choices as they are listed."""
+    if value is None:
+        return (0,)
+    return (1, LEVELS.index(value) if name == "level" else value)
+
+
+@dataclass(frozen=True)
+class World:
+    """A design and what lies in its table.
+
+    Args:
+        design: the design.
+        names: the fields of its key, as they stand behind what spreads.
+        falls: which of them descend.
+        rows: rows of different keys, in the order they are put.
+    """
+
+    design: Design
+    names: tuple[str, ...]
+    falls: tuple[bool, ...]
+    rows: tuple[Row, ...]
+
+    def sorted(self, rows: list[Row]) -> list[Row]:
+        """Rows in the order of the key less what only spreads."""
+        found = list(rows)
+        for name, falls in reversed(list(zip(self.names, self.falls, strict=True))):
+            nulls_first = falls and any(row[name] is None for row in rows)
+            found.sort(key=lambda row, n=name: rank(n, row[n]), reverse=falls)
+            if nulls_first:
+                found.sort(key=lambda row, n=name: row[n] is not None)
+        return found
+
+    def identity(self, row: Row) -> tuple[Any, ...]:
+        """What tells a row from others."""
+        return tuple(row[name] for name in self.names)
+
+
+def plain(row: Row) -> Row:
+    """A row of Arrow's values as the table gives it: times are numbers of milliseconds."""
+    if row.get("ts") is None:
+        return row
+    since = row["ts"] - dt.datetime.fromtimestamp(0, dt.UTC)
+    return {**row, "ts": since // dt.timedelta(milliseconds=1)}
+
+
+@st.composite
+def worlds(draw: st.DrawFn, most_rows: int = 30) -> World:
+    """Worlds of keys that are spread in any way, or not at all."""
+    names = tuple(
+        draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4, unique=True))
+    )
+    falls = tuple(draw(st.booleans()) for _ in names)
+    n = draw(st.sampled_from(BUCKETS))
+    over = ", ".join(draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True)))
+    spread = draw(st.sampled_from(["", f"[salt({n})]", f"[bucket({over}, {n})]"]))
+    parts = (
+        f"[desc({name})]" if down else f"[{name}]" for name, down in zip(names, falls, strict=True)
+    )
+    fields = {name: VALUES[name][0] for name in names} | COLUMNS
+    design = Design(
+        "t",
+        spread + "".join(parts),
+        fields=fields,
+        splits="per_bucket" if spread and n > 1 else None,
+        writes={"time": "ts"} if {"ts", "day"} <= set(names) else {},
+    )
+    values = {name: VALUES[name][1] for name in names}
+    columns = {"note": st.sampled_from([None, "", "x"]), "size": st.integers(0, 9)}
+    drawn = draw(st.lists(st.fixed_dictionaries(values | columns), max_size=most_rows))
+    rows = {tuple(row[name] for name in names): row for row in drawn}
+    # A key of nulls alone would be empty, which no row may have.
+    kept = [row for row in rows.values() if any(row[name] is not None for name in names)]
+    return World(design, names, falls, tuple(kept))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A read in words, with its values, and the test it means."""
+
+    where: str
+    values: tuple[Any, ...]
+    tests: tuple[tuple[str, str, Any], ...]
+
+    def holds(self, row: Row) -> bool:
+        """Whether a row meets all conditions."""
+        return all(
+            _meets(name, operator, row[name], wanted) for name, operator, wanted in self.tests
+        )
+
+
+def _meets(name: str, operator: str, value: Any, wanted: Any) -> bool:
+    if operator == "=":
+        return bool(value == wanted)
+    if operator == "in":
+        return value in wanted
+    if value is None:
+        return False
+    mine, other = rank(name, value), rank(name, wanted)
+    return bool(
+        {"<": mine < other, "<=": mine <= other, ">": mine > other, ">=": mine >= other}[operator]
+    )
+
+
+@st.composite
+def reads(draw: st.DrawFn, world: World) -> Asked:
+    """Conditions on fields of the key and on columns."""
+    tests: list[tuple[str, str, Any]] = []
+    for name in draw(st.lists(st.sampled_from((*world.names, "size")), max_size=3, unique=True)):
+        values = VALUES[name][1] if name in VALUES else st.integers(0, 9)
+        operator = draw(st.sampled_from(["=", "in", "<", "<=", ">", ">="]))
+        if operator == "in":
+            wanted: Any = draw(st.lists(values, min_size=1, max_size=3, unique=True))
+        elif operator == "=":
+            wanted = draw(values)
+        else:
+            wanted = draw(values.filter(lambda value: value is not None))
+        tests.append((name, operator, wanted))
+    where = " and ".join(f"{name} {operator} ?" for name, operator, _ in tests)
+    return Asked(where, tuple(wanted for _, _, wanted in tests), tuple(tests))
