@@ -40,6 +40,7 @@ docs: $(READY)  # write the generated reference anew
 	$(BIN)/python tools/docs.py
 
 bench: $(READY)  # measure, and write benchmarks/results and docs/performance.md
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.lock
 	$(BIN)/python benchmarks/run.py
 
 hbase: $(READY)  # a real HBase of three servers until Ctrl-C; tools/hbase.py kills, moves, splits

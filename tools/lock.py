@@ -17,7 +17,11 @@ from venv import EnvBuilder
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "requirements"
 OPTIONS = ("--universal", "--generate-hashes", "--no-emit-index-url", "--no-header", "--quiet")
-LOCKS = {"run.lock": (), "dev.lock": ("--group", "dev")}
+LOCKS = {
+    "run.lock": (),
+    "dev.lock": ("--group", "dev"),
+    "bench.lock": ("--group", "dev", "--group", "bench"),
+}
 """What each file holds beside the package's own dependencies."""
 
 

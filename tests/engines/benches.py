@@ -42,10 +42,11 @@ class Bench:
         self.kind = ENGINES[scheme]
         self.where = where
         self.clock = Clock()
-        self.engine = self._open()
+        self.engine = self.open()
         self._made: list[str] = []
 
-    def _open(self) -> Engine:
+    def open(self) -> Engine:
+        """The engine, opened once more."""
         return self.kind.open(self.where, clock=self.clock)
 
     def now(self) -> int:
@@ -72,7 +73,7 @@ class Bench:
         """The same table after the engine was closed and opened again."""
         name = store.spec.name
         self.engine.close()
-        self.engine = self._open()
+        self.engine = self.open()
         return self.engine.table(name)
 
     def drop(self, store: Store) -> None:

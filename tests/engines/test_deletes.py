@@ -117,7 +117,7 @@ def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
 
 
 def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
-    """A delete of a family is found below many versions of the empty column. Source: HBASE-18471."""
+    """A delete of a family is found below other versions of the empty column (HBASE-18471)."""
     for at in (3, 4, 5):
         put(store, b"r", b"", at)
     put(store, b"r", b"q", 1)

@@ -25,7 +25,7 @@ def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
 
 
 def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
-    """A cell with a time to live of its own is seen as long as timestamp + TTL is no less than now."""
+    """A cell with its own time to live is seen while timestamp + TTL is no less than now."""
     store = bench.create([Family("d", versions=2)])
     start = bench.now()
     put(store, b"r", at=start - 1, value=b"old")
@@ -97,7 +97,7 @@ def test_latest_is_now(bench: Bench) -> None:
 
 
 def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
-    """An increment or append of a cell from the future keeps its timestamp, and its time to live."""
+    """An increment or append to a cell from the future keeps its timestamp and time to live."""
     store = bench.create([Family("d")])
     ahead = bench.now() + 1_000
     put(store, b"r", b"n", ahead, bytes(8), ttl_ms=500)

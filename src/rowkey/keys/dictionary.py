@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 class Dictionary(ABC):
     """Gives ids to values and values to ids, one numbering for each field."""
 
+    is_whole: bool = False
+    """Whether a value without an id was never stored, so that no row has it."""
+
     @abstractmethod
     def id_of(self, name: str, value: Value) -> int:
         """The id of a field's value, from 1.

@@ -81,7 +81,14 @@ class Layout:
         return next(found, None)
 
     @cached_property
-    def _writing(self) -> Writing:
+    def identity(self) -> frozenset[str]:
+        """The fields that say which event a row is: those of the key and of the qualifier."""
+        opened = self.opening.fields if self.opening is not None else ()
+        return frozenset(self.key.fields) | {field.name for field in opened}
+
+    @cached_property
+    def writing(self) -> Writing:
+        """What writes events, compiled."""
         return Writing(self)
 
     @cached_property
@@ -109,7 +116,7 @@ class Layout:
 
         Cost: about 2 µs with three parts and three columns.
         """
-        return self._writing.write(row, timestamp, salt)
+        return self.writing.write(row, timestamp, salt)
 
     def erase(
         self, row: Mapping[str, Any], *, timestamp: int = LATEST, salt: int | None = None
@@ -128,7 +135,7 @@ class Layout:
         Raises:
             RowError: a field is unknown, a needed one is missing, or a value is none of its type.
         """
-        return self._writing.erase(row, timestamp, salt)
+        return self.writing.erase(row, timestamp, salt)
 
     def clears(self, row: Mapping[str, Any], *, timestamp: int = LATEST) -> list[Cell]:
         """The deletes of the cells of an event that `write` would leave alone.
@@ -138,7 +145,7 @@ class Layout:
         Raises:
             RowError: as `write`.
         """
-        return self._writing.clears(row, timestamp)
+        return self.writing.clears(row, timestamp)
 
     def events(
         self, row_key: bytes, cells: Sequence[Cell], *, strict: bool = False

@@ -39,26 +39,36 @@ class Reading:
         if self.opening is not None:
             return self._many(self.opening, row_key, cells, values, strict=strict)
         event = self.blank.copy()
-        latest = -1
-        nothing: dict[bytes, Any] = {}
-        for cell in reversed(cells):
-            family, qualifier, timestamp, value, _, _ = cell
-            read = self.readers.get(family, nothing).get(qualifier)
-            if read is None:
-                if strict:
-                    raise _unknown(row_key, cell)
-                continue
-            try:
-                read(value, event)
-            except Refused as refusal:
-                raise _bad_value(row_key, cell, refusal) from None
-            latest = max(latest, timestamp)
+        latest = self._fill(event, row_key, cells, strict=strict)
         if latest < 0:
             return []
         if self.stamp is not None:
             self._add_time(row_key, event, latest)
         event.update(values)
         return [event]
+
+    def _fill(self, event: Event, row_key: bytes, cells: Sequence[Cell], *, strict: bool) -> int:
+        """Add the values of a row's cells to its event.
+
+        Returns:
+            The newest timestamp among the cells of the design, -1 without one.
+        """
+        latest, readers = -1, self.readers
+        for cell in reversed(cells):
+            family, qualifier, timestamp, value, _, _ = cell
+            try:
+                read = readers[family][qualifier]
+            except KeyError:
+                if strict:
+                    raise _unknown(row_key, cell) from None
+                continue
+            try:
+                read(value, event)
+            except Refused as refusal:
+                raise _bad_value(row_key, cell, refusal) from None
+            if timestamp > latest:  # noqa: PLR1730 - a call a cell would cost more
+                latest = timestamp
+        return latest
 
     def _many(
         self,

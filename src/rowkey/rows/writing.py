@@ -9,8 +9,9 @@ from rowkey.errors import RowError, did_you_mean
 from rowkey.rows.contract import Left
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    from rowkey.rows.contract import Slot
     from rowkey.rows.layout import Layout
 
 _cell = tuple.__new__  # half the time of calling Cell
@@ -30,6 +31,7 @@ class Writing:
         self.fields = frozenset(layout.fields)
         self.opening = layout.opening
         self.stamp = layout.stamp
+        self.half_keyed = _half_keyed(layout)
         self.families = tuple(dict.fromkeys(slot.family for slot in layout.slots))
         self.slots = [(slot.family, slot.qualifier, slot.writer()) for slot in layout.slots]
 
@@ -37,6 +39,7 @@ class Writing:
         """The row key and cells of one event; see `Layout.write`."""
         if not row.keys() <= self.fields:
             raise self._unknown(row)
+        self.check_given(row.keys())
         key = self.key.encode(row, salt=salt)
         before = b"" if self.opening is None else self.opening.write(row)
         if self.stamp is not None:
@@ -53,6 +56,24 @@ class Writing:
         if not cells:
             raise self._empty()
         return RowCells(key, cells)
+
+    def check_given(self, names: Collection[str]) -> None:
+        """Refuse what would empty a packed cell that shares a field with the key.
+
+        Such a field is given with every row, be it new or not, so that the cell is written anew.
+
+        Args:
+            names: the fields that are given.
+
+        Raises:
+            RowError: of such a cell nothing but fields of the key is given.
+        """
+        for slot, others in self.half_keyed:
+            if others.isdisjoint(names):
+                held = ", ".join(name for name in slot.names if name not in others)
+                lost = ", ".join(name for name in slot.names if name in others)
+                what = f"it holds {held} of the key, so it is written without {lost}"
+                raise RowError(slot.title, what, remedy=f"Give {lost} too, or null for none.")
 
     def _unknown(self, row: Mapping[str, Any]) -> RowError:
         """The refusal of fields that the design does not have, all of them."""
@@ -99,3 +120,9 @@ class Writing:
             for family, qualifier, write in self.slots
             if write(row) is Left.ALONE
         ]
+
+
+def _half_keyed(layout: Layout) -> list[tuple[Slot, frozenset[str]]]:
+    """The cells that identifying fields share with others, and these others."""
+    shared = ((slot, frozenset(slot.names) - layout.identity) for slot in layout.slots)
+    return [(slot, others) for slot, others in shared if 0 < len(others) < len(slot.names)]

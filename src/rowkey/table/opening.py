@@ -27,7 +27,7 @@ def open_table(
     create: bool = True,
     splits: Sequence[bytes] | None = None,
     sync: bool = False,
-    clock: Callable[[], int] = now_ms,
+    clock: Callable[[], int] | None = None,
 ) -> Table:
     """The table of a design, to be written and read.
 
@@ -38,7 +38,7 @@ def open_table(
         splits: the row keys its regions begin with, where the design leaves them to a sample.
         sync: whether every write is on disk before the call returns; otherwise it survives the
             death of the process, not of the machine.
-        clock: milliseconds since 1970, for timestamps and times to live.
+        clock: milliseconds since 1970, for timestamps and times to live; this machine's if None.
 
     Raises:
         DriftError: the design is not the one the table was made with.
@@ -53,6 +53,7 @@ def open_table(
     ...     logs.scan("host = ?", "web-1").first()
     {'host': 'web-1', 'ts': 1}
     """
+    clock = clock or now_ms
     engine = open_engine(url, sync=sync, clock=clock)
     try:
         place = _Place(engine, design, url)
@@ -73,7 +74,7 @@ def create_table(
     *,
     splits: Sequence[bytes] | None = None,
     sync: bool = False,
-    clock: Callable[[], int] = now_ms,
+    clock: Callable[[], int] | None = None,
 ) -> Table:
     """Make the table of a design, pre-split; arguments as for `rowkey.open`.
 

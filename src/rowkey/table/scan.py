@@ -12,8 +12,7 @@ from rowkey.engines import Ask, Span
 from rowkey.errors import ReadError, Refused
 from rowkey.plan import Residual, plan_read, sorted_rows
 from rowkey.table.columns import arrow_of
-from rowkey.table.copies import Copies
-from rowkey.table.merge import Piece, Place, gathered, merged
+from rowkey.table.merge import Copies, Piece, Place, gathered, merged
 from rowkey.table.models import maker
 from rowkey.table.tokens import Token, digest_of, read_token
 
@@ -71,7 +70,7 @@ class Scan:
         self.digest = digest_of(asked.bounds, asked.order, str(design.key))
         self.start = read_token(resume, self.digest) if resume is not None else None
         self.last: Token | None = self.start
-        self.copies = Copies(design.key, self.plan.pinned)
+        self.copies = Copies(design.key, self.plan.merged)
         self.sorts = self.plan.needs_sort
         if resume is not None and (self.sorts or self.copies.scattered):
             what = "the key does not give the order asked for, so a scan cannot go on"
@@ -204,9 +203,7 @@ class Scan:
             )
         return chain.from_iterable(self._events(found, size, prefix, copy) for found in cursor)
 
-    def _events(
-        self, found: RowCells, size: int, prefix: bytes, copy: bytes
-    ) -> Iterator[Piece]:
+    def _events(self, found: RowCells, size: int, prefix: bytes, copy: bytes) -> Iterator[Piece]:
         """The events of one shared row, each with what opens its qualifiers."""
         opening = self.design.layout.opening
         assert opening is not None

@@ -24,9 +24,9 @@ def command(design: str, read: str | None, where: tuple[str, ...], order: str, o
     rowkey explain logs.toml --where host=web-1 --order "ts desc"
     """
     from rowkey.cli.conditions import conditions_of
-    from rowkey.design import Design, example_values
+    from rowkey.design import Design
     from rowkey.errors import ReadError, did_you_mean
-    from rowkey.plan import ask, explain
+    from rowkey.plan import ask, example_of, explain
     from rowkey.render import explanation_document, explanation_lines
 
     found = Design.read(design)
@@ -38,10 +38,7 @@ def command(design: str, read: str | None, where: tuple[str, ...], order: str, o
             remedy = did_you_mean(read, named)
             raise ReadError("read", f"there is no read {read!r}", ", ".join(named), remedy)
         chosen = [named[read]] if read is not None else list(named.values())
-        asked = {
-            one.name: ask(one.conditions, one.order, example_values(one, {}), found.fields)
-            for one in chosen
-        }
+        asked = {one.name: example_of(one) for one in chosen}
     told = {name: explain(found.key, one) for name, one in asked.items()}
     if output == "json":
         documents = [explanation_document(name, one) for name, one in told.items()]

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
 from rowkey.engines.contract import Engine, Store, TableSpec
-from rowkey.engines.rocksdb import RocksStore, Table, check_codecs, lock_directory
+from rowkey.engines.rocksdb import Mended, RocksStore, Table, check_codecs, lock_directory, mend
 from rowkey.engines.specs import check_spec
 from rowkey.errors import Refused, Unsupported, shown
 
@@ -78,6 +78,22 @@ class Rocks(Engine):
         for left in path.glob(f"{_DROPPED}*"):
             shutil.rmtree(left, ignore_errors=True)
         return cls(path, held, clock, sync=sync)
+
+    @classmethod
+    def repair(cls, where: str) -> list[Mended]:
+        """Cut the logs of tables where they are damaged, so that the tables open again.
+
+        Args:
+            where: the directory, open in no process.
+
+        Returns:
+            What was done to each table, in the order of their names; it is logged as well.
+
+        Raises:
+            Unsupported: another process has it, or something else than a log is damaged.
+        """
+        with cls.open(where) as engine:
+            return [mend(engine._directory(name)) for name in engine.tables()]
 
     @property
     def catalog_url(self) -> str:

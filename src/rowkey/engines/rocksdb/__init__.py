@@ -1,8 +1,9 @@
 """The organs of the engine `rocks`: how cells, regions and descriptions lie in RocksDB."""
 
 from rowkey.engines.rocksdb.locking import lock_directory
+from rowkey.engines.rocksdb.mending import Mended, mend
 from rowkey.engines.rocksdb.options import check_codecs
 from rowkey.engines.rocksdb.store import RocksStore
 from rowkey.engines.rocksdb.tables import Table
 
-__all__ = ["RocksStore", "Table", "check_codecs", "lock_directory"]
+__all__ = ["Mended", "RocksStore", "Table", "check_codecs", "lock_directory", "mend"]

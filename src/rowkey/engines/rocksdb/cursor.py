@@ -167,9 +167,7 @@ def _merged(families: list[Iterator[Rows]], *, reverse: bool) -> Iterator[Rows]:
         yield Rows(names, map(together.__getitem__, names))
 
 
-def _behind(
-    pieces: list[tuple[bytes, list[Cell]]], bound: bytes, *, reverse: bool
-) -> int:
+def _behind(pieces: list[tuple[bytes, list[Cell]]], bound: bytes, *, reverse: bool) -> int:
     """The place behind the last row that does not lie beyond a bound."""
     low, high = 0, len(pieces)
     while low < high:

@@ -165,9 +165,7 @@ def _chunks(
         wanted = min(wanted * 2, MOST) + len(keys)
 
 
-def _opened(
-    source: Source, span: Span, options: ReadOptions, *, reverse: bool
-) -> Iterator[Pair]:
+def _opened(source: Source, span: Span, options: ReadOptions, *, reverse: bool) -> Iterator[Pair]:
     """The pairs of a range.
 
     Args:

@@ -89,9 +89,7 @@ def read_rows(
     Returns:
         Rows in the order asked, those without a visible cell left out.
     """
-    for keys, values in read_chunks(
-        source, span, reverse=reverse, alone=ROWS_ALONE, first=FIRST
-    ):
+    for keys, values in read_chunks(source, span, reverse=reverse, alone=ROWS_ALONE, first=FIRST):
         seen = None
         if len(keys) >= FEW:
             seen = seen_columns(take_columns_apart(keys, values), view)

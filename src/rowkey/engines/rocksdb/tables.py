@@ -109,9 +109,7 @@ class Table:
             for cell in cells:
                 key = compose(row, cell.qualifier, cell.timestamp, cell.kind)
                 batch.put(key, wrap(cell.value, cell.ttl_ms), handles[cell.family])
-                size += cell_bytes(
-                    len(row), len(cell.family), len(cell.qualifier), len(cell.value)
-                )
+                size += cell_bytes(len(row), len(cell.family), len(cell.qualifier), len(cell.value))
             counts = touched.setdefault(self.ledger.locate(row), [0, 0])
             counts[0] += 1
             counts[1] += size

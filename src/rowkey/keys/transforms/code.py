@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused, RowError
-from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
+from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector, pinned_values
 from rowkey.keys.dictionary import IDS, Dictionary
 from rowkey.keys.parts.field import FieldPart
-from rowkey.keys.traits import NOTHING, Framing, Residue, Source
+from rowkey.keys.traits import NOTHING, Framing, Images, Residue, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.pieces import Pieces
-    from rowkey.schema import Value
+    from rowkey.schema import Bounds, Value
 
 
 class Code(Transform):
@@ -63,6 +63,21 @@ class Code(Transform):
                 f"at most {self.cardinality} in {self.width} bytes",
                 "Declare a greater width=; stored keys must be written anew.",
             ) from None
+
+    def images(self, bounds: Bounds) -> Images:
+        """The ids of the values asked for, where all of them are known; none is given.
+
+        A value without an id is in no row, if the dictionary knows every id that there is.
+        """
+        values = pinned_values(bounds, self.field.name)
+        if values is None:
+            return super().images(bounds)
+        dictionary = self.context.dictionary
+        ids = [dictionary.known_id(self.field.name, v) for v in values if v is not None]
+        if None in ids and not dictionary.is_whole:
+            return Images.anything(exact=False)
+        pieces = (number.to_bytes(self.width, "big") for number in ids if number is not None)
+        return Images.listed(pieces, exact=True)
 
     def told(self) -> Mapping[str, Any]:
         return {"width": self.width}

@@ -22,6 +22,7 @@ def blocks_of(
 ) -> list[CellBlock]:
     """The cells of many events; see `Layout.blocks`."""
     _refuse_unknown(layout, batch)
+    layout.writing.check_given(batch.schema.names)
     rows = layout.key.encode_batch(batch, salts=salts)
     timestamps: Any = timestamp
     if layout.stamp is not None:

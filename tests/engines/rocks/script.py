@@ -1,0 +1,137 @@
+"""A table's history that a seed decides: what writers do to it, and what it must hold after it.
+
+Operation `n` is the same whoever applies it, so a journal of numbers is enough to know, after a
+kill, what was acknowledged and what was under way. Run as a program it is such a writer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from rowkey.cells import LATEST, Cell, Family, Kind, RowCells
+from rowkey.engines import Ask, Span, TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.errors import Unsupported
+
+if TYPE_CHECKING:
+    from rowkey.engines import Store
+
+KEYS = 5_000
+START_MS = 1_700_000_000_000
+FAMILIES = (Family("d", versions=2), Family("e", versions=1, ttl_s=10))
+SPEC = TableSpec("t", FAMILIES, (b"key1", b"key3"))
+RAW = Ask(raw=True, versions=2**31 - 1)
+
+
+class Clock:
+    """A clock that shows what operation is under way: thousands of them a millisecond."""
+
+    def __init__(self) -> None:
+        self.operation = 0
+
+    def __call__(self) -> int:
+        return START_MS + self.operation // 20_000
+
+
+def _cells(random: Random) -> list[Cell]:
+    return [_cell(random) for _ in range(random.choice((1, 1, 2, 4)))]
+
+
+def _cell(random: Random) -> Cell:
+    family, qualifier = random.choice("de"), random.choice((b"", b"a\0"))
+    timestamp = random.choice((LATEST, START_MS - 3, START_MS - 11_000))
+    kind = random.choice((Kind.PUT,) * 7 + (Kind.DELETE, Kind.DELETE_COLUMN, Kind.DELETE_FAMILY))
+    if kind == Kind.PUT:
+        ttl_ms = random.choice((None,) * 9 + (3_600_000,))
+        value = random.randbytes(random.choice((0, 8, 40)))
+        return Cell(family, qualifier, timestamp, value, ttl_ms=ttl_ms)
+    if kind == Kind.DELETE:
+        timestamp = START_MS - 3
+    return Cell(family, b"" if kind == Kind.DELETE_FAMILY else qualifier, timestamp, kind=kind)
+
+
+class Script:
+    """The operations on one table.
+
+    Args:
+        seed: decides them.
+        mode: `writes`, or `care` for a history with flushes, compactions and splits in it.
+    """
+
+    def __init__(self, seed: int, mode: str = "writes") -> None:
+        self.seed, self.mode = seed, mode
+
+    def apply(self, store: Store, number: int, *, sync: bool | None = None) -> None:
+        """Do operation `number`, from 1."""
+        random = Random(self.seed * 1_000_003 + number)
+        if self.mode == "care" and number % 40 == 0:
+            self._care(store, number, random)
+        elif random.random() < 0.1:
+            row = b"key%d" % random.randrange(KEYS)
+            store.increment(row, [("d", b"count", random.randrange(-9, 9))])
+        else:
+            rows = [b"key%d" % random.randrange(KEYS) for _ in range(random.choice((1, 3, 9)))]
+            store.mutate([RowCells(row, _cells(random)) for row in rows], sync=sync)
+
+    @staticmethod
+    def _care(store: Store, number: int, random: Random) -> None:
+        if number % 160 == 0:
+            store.compact()
+        elif number % 80 == 0:
+            at = b"key%d" % random.randrange(KEYS)
+            if at not in store.spec.splits and len(store.spec.splits) < 50:
+                store.split(at)
+        else:
+            store.flush()
+
+
+def everything(store: Store) -> list[RowCells]:
+    """All that is stored of a table, deletes and old versions as well."""
+    return [row for cursor in store.scan([Span()], RAW) for row in cursor]
+
+
+def visible(store: Store) -> list[RowCells]:
+    """What a read of the whole table sees."""
+    return [row for cursor in store.scan([Span()], Ask(versions=3)) for row in cursor]
+
+
+def writes(store: Store) -> list[tuple[bytes, int]]:
+    """The regions and how often each was written to."""
+    return [(count.start, count.writes) for count in store.regions()]
+
+
+def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> None:
+    """Do one operation after the other until killed, each noted before and after.
+
+    A full disk is noted as well, and ends it.
+    """
+    journal = os.open(place / "journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    script, clock, number = Script(seed, mode), Clock(), first
+    clock.operation = first
+    engine = Rocks.open(str(place / "db"), sync=sync, clock=clock)
+    store = engine.table("t") if engine.tables() else engine.create(SPEC)
+    if mode == "care":
+        for family in engine._tables["t"].files.families.values():
+            family.set_options({"write_buffer_size": "65536"})
+    os.write(journal, b"ready\n")
+    try:
+        while True:
+            os.write(journal, b"pending %d\n" % number)
+            clock.operation = number
+            script.apply(store, number)
+            os.write(journal, b"commit %d\n" % number)
+            number += 1
+    except Unsupported as problem:
+        os.write(journal, b"full %d\n" % number)
+        sys.stdout.write(str(problem))
+        sys.stdout.flush()
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    where, given_seed, given_mode, given_first, given_sync = sys.argv[1:]
+    write_on(Path(where), int(given_seed), given_mode, int(given_first), sync=given_sync == "sync")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engines import steps
+from engines.book import Book
+from engines.differences import DIFFERENCES, Difference, needless
+from rowkey.cells import Family
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+
+STEPS = (
+    steps.Mutate(b"r", (steps.Change("d", b"q", 0, b"v"),)),
+    steps.Get((b"r",), steps.Wanted()),
+)
+PLANTED = Difference("Nothing differs.", "https://hbase.apache.org", (Family("d"),), STEPS)
+
+
+def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
+    """Steps that give the same in both places are no difference, others are one."""
+
+    def on_engine(families: tuple[Family, ...]) -> steps.World:
+        return steps.World(bench.create(families), bench, bench.now())
+
+    def in_book(families: tuple[Family, ...]) -> steps.World:
+        return steps.World(Book(families, bench.now), None, bench.now())
+
+    def later(families: tuple[Family, ...]) -> steps.World:
+        return steps.World(Book(families, bench.now), None, bench.now() + 1)
+
+    assert [PLANTED] == needless([PLANTED], on_engine, in_book)
+    assert [] == needless([PLANTED], on_engine, later)
+
+
+def test_every_difference_has_a_reason_and_a_link() -> None:
+    """An entry says what differs, where that is spoken of, and how it is seen."""
+    assert all(one.why.endswith(".") and one.steps for one in DIFFERENCES)
+    assert all(one.link.startswith("https://") for one in DIFFERENCES)

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from engines.doing import columns, delete, keys, pieces, put, settle, values
+from rowkey.cells import LATEST, ROW_BYTES_MOST, Cell, Family, Kind, RowCells
+from rowkey.engines import Ask, Span
+from rowkey.errors import Refused
+from rowkey.regions import next_prefix
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+    from rowkey.engines import Reader, Store
+
+ROWS = [b"\0", b"\0\0", b"\0\1", b"\1", b"a", b"a\0", b"a\0b", b"a\1", b"a\xff", b"b", b"\xff\xff"]
+"""Row keys in the order of their bytes, with 00, 01 and FF where an encoding may stumble."""
+
+
+@pytest.fixture
+def wide(bench: Bench) -> Store:
+    """Rows of five cells in two families, with awkward keys and qualifiers."""
+    store = bench.create([Family("d"), Family("e")], splits=(b"a\0", b"b"))
+    cells = [Cell("d", qualifier, 1, qualifier) for qualifier in (b"", b"\0", b"p", b"p\0")]
+    cells.append(Cell("e", b"x", 1, b"x"))
+    for row in reversed(ROWS):
+        store.mutate([RowCells(row, cells)])
+    return store
+
+
+def test_rows_come_in_the_order_of_their_bytes(wide: Store) -> None:
+    """A scan gives all rows, whatever 00, 01 and FF they hold, before and after a flush."""
+    for _ in range(2):
+        assert ROWS == keys(wide)
+        assert ROWS[::-1] == keys(wide, reverse=True)
+        settle(wide)
+
+
+def test_cells_come_in_the_order_of_family_and_qualifier(wide: Store) -> None:
+    """The empty qualifier comes first, one that another begins with before it."""
+    expected = [("d", b""), ("d", b"\0"), ("d", b"p"), ("d", b"p\0"), ("e", b"x")]
+    assert expected == columns(wide, b"a\0")
+    (row,) = pieces(wide, b"a\0", b"a\0b", reverse=True)
+    assert expected == [cell[:2] for cell in row.cells]
+
+
+def test_a_range_is_half_open(wide: Store) -> None:
+    """Every pair of rows cuts the first in and the second out, in both directions."""
+    for low, start in enumerate(ROWS):
+        for high, stop in enumerate(ROWS[low:], low):
+            if low == high:
+                continue
+            assert ROWS[low:high] == keys(wide, start, stop)
+            assert ROWS[low:high][::-1] == keys(wide, start, stop, reverse=True)
+        assert ROWS[low:] == keys(wide, start)
+        assert ROWS[:low] == (keys(wide, b"", start) if low else [])
+
+
+def test_a_range_may_begin_and_end_between_rows(wide: Store) -> None:
+    """The ends of a range need be no rows."""
+    assert [b"a\0", b"a\0b", b"a\1"] == keys(wide, b"a\0", b"a\2")
+    assert [b"\xff\xff"] == keys(wide, b"c")
+    assert [] == keys(wide, b"\xff\xff\0")
+
+
+def test_an_empty_range_gives_nothing(wide: Store) -> None:
+    """A range that ends where it begins is empty."""
+    assert [] == keys(wide, b"a", b"a")
+    assert [] == keys(wide, b"a", b"a", reverse=True)
+
+
+def test_a_prefix_is_a_range(wide: Store) -> None:
+    """All rows that begin with a prefix, and no others, lie before the next prefix."""
+    for prefix in (b"a", b"\0", b"a\0", b"\xff"):
+        stop = next_prefix(prefix) or b""
+        assert [row for row in ROWS if row.startswith(prefix)] == keys(wide, prefix, stop)
+
+
+def test_a_limit_counts_rows_of_each_range(wide: Store) -> None:
+    """Each range gives no more rows than asked, from its first, or in reverse from its last."""
+    spans = [Span(b"", b"a"), Span(b"a")]
+    found = [[row.row for row in cursor] for cursor in wide.scan(spans, Ask(limit=2))]
+    assert [ROWS[:2], ROWS[4:6]] == found
+    assert ROWS[:-4:-1] == keys(wide, limit=3, reverse=True)
+
+
+def test_a_limit_does_not_count_rows_without_cells(wide: Store) -> None:
+    """Deleted rows and rows without the wanted column are no rows of the limit."""
+    for row in ROWS[:3]:
+        delete(wide, row, Kind.DELETE_FAMILY, 1)
+    assert ROWS[3:5] == keys(wide, limit=2, columns={"d": ()})
+
+
+def test_a_batch_cuts_rows_into_pieces(wide: Store) -> None:
+    """Five cells come as two, two and one, across families, the limit counting whole rows."""
+    found = pieces(wide, batch=2, limit=2)
+    assert [b"\0"] * 3 + [b"\0\0"] * 3 == [piece.row for piece in found]
+    assert [2, 2, 1] * 2 == [len(piece.cells) for piece in found]
+    assert columns(wide, b"\0") == [cell[:2] for piece in found[:3] for cell in piece.cells]
+
+
+def test_a_batch_in_reverse_keeps_the_order_of_cells(wide: Store) -> None:
+    """Rows come last to first, the pieces of each first to last."""
+    found = pieces(wide, batch=4, limit=1, reverse=True)
+    assert [b"\xff\xff"] * 2 == [piece.row for piece in found]
+    assert columns(wide, b"\xff\xff") == [cell[:2] for piece in found for cell in piece.cells]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"columns": {"e": ()}}, [b"x"]),
+        ({"columns": {"d": (b"p",)}}, [b"p"]),
+        ({"columns": {"d": (b"p", b""), "e": ()}}, [b"", b"p", b"x"]),
+        ({"columns": {"d": (b"none",)}}, []),
+        ({"qualifiers": (b"\0", b"p")}, [b"\0"]),
+        ({"qualifiers": (b"p", b"")}, [b"p", b"p\0", b"x"]),
+        ({"qualifiers": (b"p", b"p")}, []),
+        ({"qualifiers": (b"p\0", b"z"), "columns": {"d": ()}}, [b"p\0"]),
+    ],
+)
+def test_columns_are_chosen(asked: dict[str, Any], expected: list[bytes], wide: Store) -> None:
+    """Families, qualifiers and a half-open range of qualifiers choose, for get and scan alike."""
+    assert expected == values(wide, b"a", **asked)
+    found = pieces(wide, b"a", b"a\0", **asked)
+    assert expected == [cell.value for row in found for cell in row.cells]
+
+
+def test_a_get_gives_rows_in_the_order_asked(wide: Store) -> None:
+    """Each row asked for is answered in its place, also twice, also without cells."""
+    rows = [b"b", b"none", b"a", b"b"]
+    found = wide.get(rows, Ask(columns={"e": ()}))
+    assert rows == [row.row for row in found]
+    assert [1, 0, 1, 1] == [len(row.cells) for row in found]
+
+
+def test_the_longest_key_is_taken(store: Store) -> None:
+    """A row key of 32,767 bytes is stored and found, also of bytes that an encoding doubles."""
+    longest = [b"\0" * ROW_BYTES_MOST, b"k" * ROW_BYTES_MOST, b"\xff" * ROW_BYTES_MOST]
+    for row in longest:
+        put(store, row, value=row[:1])
+    assert longest == keys(store)
+    assert [b"\xff"] == values(store, longest[-1])
+
+
+def test_several_ranges_are_read_side_by_side(wide: Store) -> None:
+    """Cursors of one scan are read in turns, and may overlap."""
+    first, second = wide.scan([Span(b"a"), Span()])
+    rows = [(one.row, other.row) for one, other in zip(first, second, strict=False)]
+    assert list(zip(ROWS[4:], ROWS, strict=False)) == rows
+    first.close()
+    second.close()
+
+
+def test_a_scan_sees_the_moment_it_was_opened(wide: Store) -> None:
+    """What is written, deleted, compacted or split meanwhile is not seen by an open cursor."""
+    (cursor,) = wide.scan([Span()], Ask(columns={"e": ()}))
+    rows = iter(cursor)
+    seen = [next(rows).row]
+    put(wide, b"aa")
+    put(wide, b"b", b"x", 2, b"changed", family="e")
+    delete(wide, b"\1", Kind.DELETE_FAMILY, 9, family="e")
+    wide.split(b"a\0b")
+    settle(wide)
+    rest = list(rows)
+    assert ROWS == seen + [row.row for row in rest]
+    assert {b"x"} == {cell.value for row in rest for cell in row.cells}
+    assert 10 == len(keys(wide, columns={"e": ()}))
+
+
+def test_cursors_of_one_scan_see_one_moment(wide: Store) -> None:
+    """What is written between the opening of a scan and its first row is seen by none of it."""
+    cursors = wide.scan([Span(b"", b"a"), Span(b"a")])
+    put(wide, b"\0", b"p", 1, b"changed")
+    put(wide, b"a", b"x", 1, b"changed", family="e")
+    put(wide, b"new")
+    settle(wide)
+    rows = [row for cursor in cursors for row in cursor]
+    assert ROWS == [row.row for row in rows]
+    assert b"changed" not in {cell.value for row in rows for cell in row.cells}
+
+
+def test_a_snapshot_stays_as_it_was(wide: Store) -> None:
+    """A snapshot gives the same rows again and again, whatever is written meanwhile."""
+    snapshot = wide.snapshot()
+    put(wide, b"late")
+    before = _all(snapshot)
+    assert ROWS == [row for row, _ in before]
+    for row in ROWS[::2]:
+        delete(wide, row, Kind.DELETE_FAMILY, LATEST - 1)
+        put(wide, row + b"+", family="e")
+    settle(wide)
+    assert before == _all(snapshot)
+    assert before == [(row.row, list(row.cells)) for row in snapshot.get(ROWS)]
+    assert before != _all(wide)
+    snapshot.close()
+    snapshot.close()
+
+
+def _all(reader: Reader) -> list[tuple[bytes, list[Cell]]]:
+    return [(row.row, list(row.cells)) for row in pieces(reader)]
+
+
+def test_blocks_hold_the_same_cells(wide: Store) -> None:
+    """Arrow blocks have the contract's columns, whole rows, and what the rows have."""
+    (cursor,) = wide.scan([Span(b"a")])
+    blocks = list(cursor.blocks(rows=3))
+    assert [15, 15, 5] == [block.num_rows for block in blocks]
+    assert ["row", "family", "qualifier", "timestamp", "value"] == blocks[0].schema.names
+    assert pa.types.is_dictionary(blocks[0].schema.field("family").type)
+    lines = [tuple(line.values()) for line in pa.Table.from_batches(blocks).to_pylist()]
+    expected = [(row.row, *cell[:4]) for row in pieces(wide, b"a") for cell in row.cells]
+    assert expected == lines
+
+
+def test_blocks_keep_to_versions_limits_and_direction(bench: Bench) -> None:
+    """Blocks give the versions asked for, of as many rows as asked, in reverse if asked."""
+    store = bench.create([Family("d", versions=2)])
+    for at, row in enumerate([b"a", b"b", b"c", b"b", b"c", b"c"], 1):
+        put(store, row, at=at)
+    delete(store, b"b", Kind.DELETE, 4, b"q")
+    (cursor,) = store.scan([Span()], Ask(versions=2, limit=2, reverse=True))
+    (block,) = cursor.blocks()
+    assert [b"c", b"c", b"b"] == block.column("row").to_pylist()
+    assert [6, 5, 2] == block.column("timestamp").to_pylist()
+
+
+def test_blocks_are_not_raw(store: Store) -> None:
+    """A block has no place for a delete, and says so at once."""
+    (cursor,) = store.scan([Span()], Ask(raw=True))
+    with cursor, pytest.raises(Refused, match="raw"):
+        cursor.blocks()
+
+
+def test_a_closed_cursor_gives_nothing_more(wide: Store) -> None:
+    """Closing ends a cursor, and closing again is harmless."""
+    (cursor,) = wide.scan([Span()])
+    rows = iter(cursor)
+    assert b"\0" == next(rows).row
+    cursor.close()
+    cursor.close()
+    assert [] == list(rows)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"columns": {"none": ()}},
+        {"columns": {}},
+        {"versions": 0},
+        {"limit": 0},
+        {"batch": -1},
+        {"time_range": (5, 4)},
+        {"time_range": (-1, 4)},
+        {"qualifiers": (b"b", b"a")},
+        {"raw": True, "columns": {"d": (b"q",)}},
+        {"raw": True, "qualifiers": (b"a", b"")},
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked: dict[str, Any], store: Store) -> None:
+    """An unknown family, a number out of range, or raw columns are refused when they are asked."""
+    with pytest.raises(Refused):
+        store.get([b"r"], Ask(**asked))
+    with pytest.raises(Refused):
+        store.scan([Span()], Ask(**asked))
+
+
+@pytest.mark.parametrize("row", [b"", b"k" * (ROW_BYTES_MOST + 1)])
+def test_no_such_row_can_be_asked_for(row: bytes, store: Store) -> None:
+    """An empty key and one of 32,768 bytes are refused."""
+    with pytest.raises(Refused, match="row"):
+        store.get([b"r", row])

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engines.doing import columns, delete, keys, pieces, put, settle, times, values
+from rowkey.cells import Cell, Family, Kind
+from rowkey.engines import ENGINES, Check, TableSpec, open_engine
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+    from rowkey.engines import Store
+
+MIB = 2**20
+
+
+def test_a_table_is_what_it_was_made(bench: Bench) -> None:
+    """Families with all their attributes, splits and words are read back."""
+    family = Family("d", versions=3, ttl_s=60, min_versions=1, keep_deleted="TTL", bloom="ROWCOL")
+    made = bench.create([family, Family("e")], (b"g", b"p"), {"word": "value"})
+    spec = bench.reopen(made).spec
+    assert (family, Family("e")) == spec.families
+    assert (b"g", b"p") == spec.splits
+    assert {"word": "value"} == dict(spec.attributes)
+
+
+def test_tables_are_listed_and_dropped(bench: Bench) -> None:
+    """Names come in order; what is dropped is gone with its rows."""
+    stores = [bench.create([Family("d")]) for _ in range(2)]
+    put(stores[0], b"r")
+    names = sorted(store.spec.name for store in stores)
+    assert names == bench.engine.tables()
+    spec = stores[0].spec
+    bench.engine.drop(spec.name)
+    assert [stores[1].spec.name] == bench.engine.tables()
+    assert [] == keys(bench.engine.create(spec))
+
+
+def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
+    """A second table of a name is refused; so is one that is not there."""
+    with pytest.raises(Refused, match="there already"):
+        bench.engine.create(store.spec)
+    with pytest.raises(Refused, match="no 'none'"):
+        bench.engine.table("none")
+    with pytest.raises(Refused, match="no 'none'"):
+        bench.engine.drop("none")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        TableSpec("a b", (Family("d"),)),
+        TableSpec("t", ()),
+        TableSpec("t", (Family("d"), Family("d"))),
+        TableSpec("t", (Family("a:b"),)),
+        TableSpec("t", (Family("d", versions=0),)),
+        TableSpec("t", (Family("d", new_version_behavior=True),)),
+        TableSpec("t", (Family("d"),), (b"b", b"a")),
+        TableSpec("t", (Family("d"),), (b"k" * 32_767,)),
+        TableSpec("t", (Family("d"),), (), {"SPLIT_POLICY": "Mine"}),
+        TableSpec("t", (Family("d"),), (), {"MAX_FILESIZE": "1"}),
+    ],
+)
+def test_a_bad_table_is_refused(spec: TableSpec, bench: Bench) -> None:
+    """A bad name, family, split or size is refused, and no table is made."""
+    with pytest.raises(Refused):
+        bench.engine.create(spec)
+    assert [] == bench.engine.tables()
+
+
+def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:
+    """Rows, regions and counters are there when the engine is opened again."""
+    store = bench.create([Family("d", versions=2)], (b"m",))
+    put(store, b"a", at=1)
+    put(store, b"z", at=1)
+    delete(store, b"z", Kind.DELETE, 1, b"q")
+    store.increment(b"a", [("d", b"n", 4)])
+    store.split(b"t")
+    expected = (pieces(store, raw=True, versions=9), store.regions())
+    again = bench.reopen(store)
+    assert expected == (pieces(again, raw=True, versions=9), expected[1])
+    starts = [(region.start, region.writes) for region in again.regions()]
+    assert [(region.start, region.writes) for region in expected[1]] == starts
+
+
+def test_families_are_altered_and_added(bench: Bench, deep: Store) -> None:
+    """New attributes bear on the next read; a family is added, none is dropped."""
+    for at in (1, 2, 3):
+        put(deep, b"r", at=at)
+    deep.alter([Family("d", versions=2), Family("e")])
+    assert [3, 2] == times(deep, b"r", versions=9)
+    put(deep, b"r", at=1, family="e")
+    assert [("d", b"q"), ("e", b"q")] == columns(deep, b"r")
+    again = bench.reopen(deep)
+    assert {"d": 2, "e": 1} == {family.name: family.versions for family in again.spec.families}
+    assert [("d", b"q"), ("e", b"q")] == columns(again, b"r")
+
+
+def test_a_bad_alteration_is_refused(store: Store) -> None:
+    """Attributes that no table takes are refused, and the family stays as it is."""
+    with pytest.raises(Refused):
+        store.alter([Family("e"), Family("d", versions=0)])
+    assert (Family("d"),) == store.spec.families
+
+
+def test_words_are_replaced(bench: Bench, store: Store) -> None:
+    """The words kept with a table are those given last."""
+    store.annotate({"a": "1"})
+    store.annotate({"b": "2"})
+    assert {"b": "2"} == dict(bench.reopen(store).spec.attributes)
+
+
+def test_regions_count_writes_and_reads(bench: Bench) -> None:
+    """A mutation is one write, a row read is one read, a get of nothing as well."""
+    store = bench.create([Family("d")], (b"g", b"p"))
+    for row in (b"a", b"g", b"h", b"z"):
+        put(store, row)
+    store.increment(b"z", [("d", b"n", 1)])
+    store.append(b"z", [("d", b"s", b"x")])
+    put(store, b"z")
+    assert not store.check_and_mutate(b"a", Check("d", b"q", "=", b"x"), [Cell("d", b"q", 1)])
+    assert [1, 2, 4] == [region.writes for region in store.regions()]
+    store.get([b"a", b"b", b"g"])
+    keys(store, b"g")
+    keys(store, limit=1)
+    assert [3, 3, 1] == [region.reads for region in store.regions()]
+    bounds = [(region.start, region.stop) for region in store.regions()]
+    assert [(b"", b"g"), (b"g", b"p"), (b"p", b"")] == bounds
+
+
+def test_a_split_divides_a_region(bench: Bench) -> None:
+    """The region before the key and the one behind it count on from there."""
+    store = bench.create([Family("d")], (b"m",))
+    store.split(b"t")
+    for row in (b"a", b"s", b"t"):
+        put(store, row)
+    assert [(b"", 1), (b"m", 1), (b"t", 1)] == [(r.start, r.writes) for r in store.regions()]
+    assert (b"m", b"t") == store.spec.splits
+
+
+@pytest.mark.parametrize("at", [b"", b"m", b"k" * 32_767])
+def test_a_region_is_not_divided_there(at: bytes, bench: Bench) -> None:
+    """A key at which a region begins, none, or one too long for hbase:meta is refused."""
+    store = bench.create([Family("d")], (b"m",))
+    with pytest.raises(Refused):
+        store.split(at)
+    assert 2 == len(store.regions())
+
+
+def test_a_table_splits_by_itself(bench: Bench) -> None:
+    """A region above the table's size splits at the row in the middle of its bytes."""
+    words = {"SPLIT_POLICY": "ConstantSizeRegionSplitPolicy", "MAX_FILESIZE": str(2 * MIB)}
+    store = bench.create([Family("d")], (), words)
+    rows = [f"r{number:02}".encode() for number in range(24)]
+    for row in rows:
+        put(store, row, value=bytes(MIB // 8))
+    regions = store.regions()
+    assert 2 <= len(regions) <= 4
+    assert 24 == sum(region.writes for region in regions)
+    assert rows == keys(store)
+    assert all(region.start in {b"", *rows[1:]} for region in regions)
+
+
+def test_one_row_is_never_split(bench: Bench) -> None:
+    """A region that holds one row stays whole, however large the row."""
+    words = {"SPLIT_POLICY": "ConstantSizeRegionSplitPolicy", "MAX_FILESIZE": str(2 * MIB)}
+    store = bench.create([Family("d")], (), words)
+    for number in range(5):
+        put(store, b"r", str(number).encode(), value=bytes(MIB))
+    assert 1 == len(store.regions())
+
+
+def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
+    """What is read, raw as well, is the same before and after."""
+    for at in (1, 2, 3, 4, 5):
+        put(deep, b"r", at=at)
+    delete(deep, b"r", Kind.DELETE, 5, b"q")
+    expected = times(deep, b"r", versions=9), times(deep, b"r", versions=9, raw=True)
+    for call in (deep.flush, lambda: deep.compact(major=False)):
+        call()
+        assert expected == (
+            times(deep, b"r", versions=9),
+            times(deep, b"r", versions=9, raw=True),
+        )
+    settle(deep)
+    assert expected[0] == times(deep, b"r", versions=9)
+
+
+def test_size_is_of_the_disk(bench: Bench, store: Store) -> None:
+    """A persistent engine takes bytes, the others none."""
+    put(store, b"r", value=bytes(MIB))
+    store.flush()
+    assert bench.engine.persistent == (store.size() > 0)
+
+
+def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
+    """A closed table and a closed engine say so; closing twice is harmless."""
+    for closed in (store, bench.engine):
+        closed.close()
+        closed.close()
+    for call in (lambda: store.get([b"r"]), lambda: put(store, b"r"), bench.engine.tables):
+        with pytest.raises(Refused, match="closed"):
+            call()
+    bench.engine = bench.open()
+
+
+def test_a_dropped_table_is_refused(bench: Bench, store: Store) -> None:
+    """Who still has a dropped table open is told so."""
+    bench.engine.drop(store.spec.name)
+    with pytest.raises(Refused):
+        store.get([b"r"])
+
+
+def test_urls_name_engines() -> None:
+    """Each kind is opened by its scheme; another scheme is refused with those there are."""
+    with open_engine("memory:") as engine:
+        assert "memory" == engine.name
+    for url in ("memory", "cassandra:x", ""):
+        with pytest.raises(Refused, match="memory:") as refused:
+            open_engine(url)
+        assert all(f"{name}:" in str(refused.value) for name in ENGINES)
+
+
+def test_places_in_memory_are_shared_by_name() -> None:
+    """Whoever opens a name has its tables; who opens none has tables of their own."""
+    spec = TableSpec("shared", (Family("d"),))
+    with open_engine("memory:test-shared") as one, open_engine("memory:test-shared") as other:
+        put(one.create(spec), b"r", at=1)
+        assert [b"v"] == values(other.table("shared"), b"r")
+        with open_engine("memory:") as own:
+            assert [] == own.tables()
+        other.drop("shared")
+        assert [] == one.tables()

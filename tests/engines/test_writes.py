@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from engines.doing import columns, keys, put, settle, times, values
+from rowkey.cells import CELL_BYTES_MOST, LATEST, Cell, CellBlock, Family, Kind, RowCells
+from rowkey.engines import Check, Span
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from engines.benches import Bench
+    from rowkey.engines import Store
+
+GOOD = Cell("d", b"q", 1, b"v")
+
+
+def test_a_mutation_is_applied_whole(bench: Bench) -> None:
+    """Puts and deletes of several columns and families of a row come together."""
+    store = bench.create([Family("d"), Family("e")])
+    put(store, b"r", b"old", 1)
+    cells = [
+        Cell("d", b"old", 1, kind=Kind.DELETE),
+        Cell("d", b"new", 1, b"1"),
+        Cell("e", b"new", 1, b"2"),
+    ]
+    store.mutate([RowCells(b"r", cells)])
+    assert [("d", b"new"), ("e", b"new")] == columns(store, b"r")
+
+
+def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
+    """While one thread rewrites both families of a row, another one sees them agree."""
+    store = bench.create([Family("d"), Family("e")])
+
+    def write() -> None:
+        for number in range(1, 200):
+            value = str(number).encode()
+            cells = [Cell("d", b"q", number, value), Cell("e", b"q", number, value)]
+            store.mutate([RowCells(b"r", cells)])
+
+    writer = Thread(target=write)
+    writer.start()
+    seen: list[list[bytes]] = []
+    while writer.is_alive():
+        seen.append(values(store, b"r"))
+        (cursor,) = store.scan([Span()])
+        seen += [[cell.value for cell in row.cells] for row in cursor]
+    writer.join()
+    assert [] == [pair for pair in seen if pair and pair[0] != pair[1]]
+    assert [b"199", b"199"] == values(store, b"r")
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        RowCells(b"", [GOOD]),
+        RowCells(b"k" * 32_768, [GOOD]),
+        RowCells(b"r", []),
+        RowCells(b"r", [GOOD._replace(family="none")]),
+        RowCells(b"r", [GOOD._replace(timestamp=-1)]),
+        RowCells(b"r", [GOOD._replace(timestamp=LATEST + 1)]),
+        RowCells(b"r", [GOOD._replace(value=bytes(CELL_BYTES_MOST))]),
+        RowCells(b"r", [GOOD._replace(ttl_ms=0)]),
+        RowCells(b"r", [GOOD._replace(ttl_ms=5, kind=Kind.DELETE, value=b"")]),
+        RowCells(b"r", [GOOD._replace(kind=Kind.DELETE_FAMILY, value=b"")]),
+    ],
+)
+def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> None:
+    """One bad mutation refuses the whole call, and those before it are not applied."""
+    with pytest.raises(Refused):
+        store.mutate([RowCells(b"before", [GOOD]), mutation])
+    assert [] == keys(store)
+    assert 0 == store.regions()[0].writes
+
+
+def test_the_largest_value_is_taken(store: Store) -> None:
+    """A cell of 10 MiB with its key and lengths is stored, one byte more is not."""
+    most = CELL_BYTES_MOST - 24 - len(b"r" + b"d" + b"q")
+    put(store, b"r", value=bytes(most))
+    assert [most] == [len(value) for value in values(store, b"r")]
+    with pytest.raises(Refused, match="10,485,761 bytes"):
+        put(store, b"r", value=bytes(most + 1))
+
+
+def test_an_increment_counts_from_nothing(store: Store) -> None:
+    """Absent is 0; several columns count together; the cells are 8 bytes, big-endian."""
+    assert [5, -2] == store.increment(b"r", [("d", b"a", 5), ("d", b"b", -2)])
+    assert [6] == store.increment(b"r", [("d", b"a", 1)])
+    assert [bytes(7) + b"\6", b"\xff" * 7 + b"\xfe"] == values(store, b"r")
+
+
+def test_an_increment_wraps(store: Store) -> None:
+    """Behind the greatest number of 64 bits comes the least one."""
+    store.increment(b"r", [("d", b"n", 2**63 - 1)])
+    assert [-(2**63)] == store.increment(b"r", [("d", b"n", 1)])
+
+
+def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
+    """A cell that is not 8 bytes long is no counter, and the others are not counted either."""
+    put(store, b"r", b"text", value=b"seven")
+    with pytest.raises(Refused, match="8 bytes"):
+        store.increment(b"r", [("d", b"n", 1), ("d", b"text", 1)])
+    assert [b"seven"] == values(store, b"r")
+
+
+@pytest.mark.parametrize(
+    "amounts",
+    [[], [("none", b"n", 1)], [("d", b"n", 2**63)], [("d", b"n", 1), ("d", b"n", 1)]],
+)
+def test_a_bad_increment_is_refused(amounts: list[Any], store: Store) -> None:
+    """No column, an unknown family, a number too large, a column twice: nothing is counted."""
+    with pytest.raises(Refused):
+        store.increment(b"r", amounts)
+    assert [] == keys(store)
+
+
+def test_threads_count_every_increment(store: Store) -> None:
+    """Increments of one counter from several threads are all in the sum."""
+
+    def count() -> None:
+        for _ in range(50):
+            store.increment(b"r", [("d", b"n", 1)])
+
+    threads = [Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [201] == store.increment(b"r", [("d", b"n", 1)])
+
+
+def test_an_append_makes_a_value_longer(store: Store) -> None:
+    """Bytes are put behind what is there, or where nothing is."""
+    assert [b"a", b"x"] == store.append(b"r", [("d", b"p", b"a"), ("d", b"q", b"x")])
+    assert [b"ab"] == store.append(b"r", [("d", b"p", b"b")])
+    assert [b"ab", b"x"] == values(store, b"r")
+
+
+def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
+    """A cell does not grow above the largest that is stored."""
+    put(store, b"r", value=bytes(6 << 20))
+    with pytest.raises(Refused, match="bytes"):
+        store.append(b"r", [("d", b"q", bytes(6 << 20))])
+    assert [6 << 20] == [len(value) for value in values(store, b"r")]
+
+
+@pytest.mark.parametrize(
+    ("check", "of_b", "of_empty", "of_absent"),
+    [
+        (Check("d", b"q", "=", b"b"), True, False, False),
+        (Check("d", b"q", "!=", b"b"), False, True, False),
+        (Check("d", b"q", "<", b"c"), True, True, False),
+        (Check("d", b"q", "<", b"b"), False, True, False),
+        (Check("d", b"q", "<=", b"b"), True, True, False),
+        (Check("d", b"q", ">", b"a"), True, False, False),
+        (Check("d", b"q", ">", b"b"), False, False, False),
+        (Check("d", b"q", ">=", b"b"), True, False, False),
+        (Check("d", b"q"), False, True, True),
+        (Check("d", b"q", "!="), True, False, False),
+        (Check("d", b"q", "=", b""), False, True, True),
+        (Check("d", b"q", "!=", b""), True, False, False),
+    ],
+)
+def test_a_row_is_changed_if_the_check_holds(
+    check: Check, of_b: bool, of_empty: bool, of_absent: bool, store: Store
+) -> None:
+    """Each comparison with a cell, an empty cell and none; what does not hold changes nothing."""
+    put(store, b"b", at=1, value=b"b")
+    put(store, b"empty", at=1, value=b"")
+    for row, expected in ((b"b", of_b), (b"empty", of_empty), (b"absent", of_absent)):
+        done = store.check_and_mutate(row, check, [Cell("d", b"done", 1)])
+        assert expected == done
+        assert expected == (("d", b"done") in columns(store, row))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        Check("none", b"q"),
+        Check("d", b"q", "~", b"b"),
+        Check("d", b"q", "<"),
+        Check("d", b"q", ">=", b""),
+    ],
+)
+def test_a_bad_check_is_refused(check: Check, store: Store) -> None:
+    """An unknown family or operator, or an order against nothing, is refused."""
+    with pytest.raises(Refused):
+        store.check_and_mutate(b"r", check, [GOOD])
+    assert [] == keys(store)
+
+
+def test_only_one_of_many_wins_a_check(store: Store) -> None:
+    """Of threads that put where nothing is, one is told that it did."""
+    won: list[int] = []
+
+    def take(number: int) -> None:
+        mine = Cell("d", b"q", 1, str(number).encode())
+        if store.check_and_mutate(b"r", Check("d", b"q"), [mine]):
+            won.append(number)
+
+    threads = [Thread(target=take, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [str(number).encode() for number in won] == values(store, b"r")
+
+
+def test_blocks_are_loaded(bench: Bench) -> None:
+    """Blocks of one call are puts of the same rows, null where there is no cell."""
+    store = bench.create([Family("d"), Family("e")], splits=(b"b",))
+    rows = pa.array([b"c", b"a", b"b\0"], pa.binary())
+    store.load(
+        [
+            CellBlock(rows, "d", b"q", pa.array([b"1", b"2", None], pa.binary()), 7),
+            CellBlock(
+                rows,
+                "e",
+                pa.array([b"x", b"", b"z"], pa.binary()),
+                pa.array([b"3", b"", b"4"], pa.binary()),
+                pa.array([5, 6, 7], pa.int64()),
+            ),
+        ]
+    )
+    assert [b"a", b"b\0", b"c"] == keys(store)
+    assert [b"1", b"3"] == values(store, b"c")
+    assert [7, 6] == times(store, b"a")
+    assert [("e", b"z")] == columns(store, b"b\0")
+    assert [1, 2] == [region.writes for region in store.regions()]
+
+
+def test_loaded_cells_are_as_those_put(store: Store) -> None:
+    """Loading replaces what is there, is hidden by a delete of its moment, and survives a flush."""
+    put(store, b"a", at=7, value=b"old")
+    store.mutate([RowCells(b"b", [Cell("d", b"q", 7, kind=Kind.DELETE)])])
+    rows = pa.array([b"a", b"b"], pa.binary())
+    store.load([CellBlock(rows, "d", b"q", pa.array([b"new", b"new"], pa.binary()), 7)])
+    store.flush()
+    assert [b"new"] == values(store, b"a")
+    assert [b"a"] == keys(store)
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [CellBlock(pa.array([b"a", None], pa.binary()), "d", b"q", pa.array([b"", b""]))],
+        [CellBlock(pa.array([b"a", b""], pa.binary()), "d", b"q", pa.array([b"", b""]))],
+        [CellBlock(pa.array([b"a"], pa.binary()), "none", b"q", pa.array([b""], pa.binary()))],
+        [CellBlock(pa.array([b"a"], pa.binary()), "d", b"q", pa.array([b""], pa.binary()), -1)],
+        [CellBlock(pa.array([b"a"], pa.binary()), "d", b"q", pa.array([b"", b""], pa.binary()))],
+        [
+            CellBlock(pa.array([b"a"], pa.binary()), "d", b"q", pa.array([b""], pa.binary())),
+            CellBlock(pa.array([b"b"], pa.binary()), "d", b"r", pa.array([b""], pa.binary())),
+        ],
+    ],
+)
+def test_bad_blocks_are_refused(blocks: list[CellBlock], store: Store) -> None:
+    """A null or empty row, an unknown family, a bad moment, columns that do not fit: nothing."""
+    with pytest.raises(Refused):
+        store.load(blocks)
+    assert [] == keys(store)
+
+
+def test_an_empty_value_is_a_value(store: Store) -> None:
+    """An empty qualifier with an empty value makes a row, after a compaction as well."""
+    put(store, b"r", b"", value=b"")
+    settle(store)
+    assert [b"r"] == keys(store)
+    assert [b""] == values(store, b"r")

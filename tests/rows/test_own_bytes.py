@@ -1,0 +1,53 @@
+"""Cells against the page of bytes: values by themselves, and encoded before the column's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import book_designs
+import book_row_values
+import book_values
+from rowkey.cells import Kind
+from rowkey.design import Design
+from rowkey.errors import RowError
+from rowkey.schema import FieldRef
+
+
+def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
+    """What stands before the column's name for a value, and the value in a cell; by the page."""
+    marker = bool(words.get("nullable"))
+    if value is None:
+        book_values.check(marker, "null")
+        return b"\0", None
+    normal = book_values.normal(words, value)
+    encoded = book_values.encoded(words, FieldRef("x"), normal)
+    return b"\1" * marker + encoded, book_values.own_bytes(words, normal)
+
+
+@given(data=st.data(), words=book_designs.field())
+def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any]) -> None:
+    """The field's own bytes in its column, its encoding in the qualifier; and refused alike."""
+    placed = {**words, "at": "qualifier"}
+    fields = {"id": "u8", "x": words, "q": placed, "sure": "u8"}
+    layout = Design("t", "[id]", fields=fields).layout
+    row = data.draw(book_row_values.rows({"x": words, "q": placed}))
+    try:
+        (_, value), (before, _) = expected(words, row["x"]), expected(words, row["q"])
+    except book_values.Refused:
+        with pytest.raises(RowError):
+            layout.write({"id": 1, "sure": 2, **row})
+        return
+    key, cells = layout.write({"id": 1, "sure": 2, **row})
+    found = {cell.qualifier: cell for cell in cells}
+    assert {before + b"sure", before + b"x"} == set(found)
+    cell = found[before + b"x"]
+    assert (value or b"", value is None) == (cell.value, cell.kind is Kind.DELETE_COLUMN)
+    (event,) = layout.events(key, [cell for cell in cells if cell.kind is Kind.PUT], strict=True)
+    for name in ("x", "q"):
+        again = event[name]
+        normal = None if again is None else book_values.normal(words, again)
+        assert normal == (None if row[name] is None else book_values.normal(words, row[name]))
