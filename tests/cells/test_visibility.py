@@ -120,3 +120,5 @@ def test_named_columns_give_one_expired_version_more() -> None:
     cells = [Cell("d", b"q", time) for time in (9_000, 7_000, 6_000)]
     assert cells[:1] == View(family, NOW, versions=3).sees(cells)
     assert cells[:2] == View(family, NOW, versions=3, qualifiers=(b"q",)).sees(cells)
+    expired = cells[1:]
+    assert expired[:1] == View(family, NOW, versions=3, qualifiers=(b"q",)).sees(expired)

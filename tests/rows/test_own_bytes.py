@@ -12,9 +12,10 @@ import book_designs
 import book_row_values
 import book_values
 from rowkey.cells import Kind
-from rowkey.design import Design
-from rowkey.errors import RowError
-from rowkey.schema import FieldRef
+from rowkey.errors import Mistakes, RowError
+from rowkey.keys import bind_fields, bind_key
+from rowkey.rows import lay_out
+from rowkey.schema import FieldRef, FieldWords
 
 
 def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
@@ -32,8 +33,9 @@ def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
 def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any]) -> None:
     """The field's own bytes in its column, its encoding in the qualifier; and refused alike."""
     placed = {**words, "at": "qualifier"}
-    fields = {"id": "u8", "x": words, "q": placed, "sure": "u8"}
-    layout = Design("t", "[id]", fields=fields).layout
+    fields = {"id": {"type": "u8"}, "x": words, "q": placed, "sure": {"type": "u8"}}
+    bound = bind_fields({n: FieldWords(**w) for n, w in fields.items()}, Mistakes())
+    layout = lay_out(bind_key("[id]", {"id": "u8"}), bound)
     row = data.draw(book_row_values.rows({"x": words, "q": placed}))
     try:
         (_, value), (before, _) = expected(words, row["x"]), expected(words, row["q"])

@@ -64,7 +64,7 @@ class View:
         self.now_ms, self.raw = now_ms, raw
         self.low, self.high = time_range
         self.versions = versions if raw else min(versions, family.versions)
-        self.oldest = EVER if raw else oldest_living(family, now_ms)
+        self.oldest = oldest_living(family, now_ms)
         self.floor = max(self.low, self.oldest)
         self.min_versions = family.min_versions
         self.sees_past = family.keep_deleted != "FALSE"

@@ -1,8 +1,10 @@
 """The command itself: finds its verbs, prints errors as sentences, and exits as promised.
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 130 interrupted, 141 where whoever reads the
-output closed it before its end, so that nothing is said of findings; 70 where rowkey itself is
-wrong. `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
+Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 4 the place where tables live cannot be used
+or reached, 130 interrupted, 141 where whoever reads the output closed it before its end so that
+nothing is said of findings, 70 where rowkey itself is wrong.
+
+`rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import click
 _VERBS = os.path.join(os.path.dirname(__file__), "verbs")  # noqa: PTH118, PTH120 - pathlib is slow
 _LISTED = 2
 """Mistakes of a design file that a verb prints before it says how to see all."""
-USAGE, OURS, INTERRUPTED, UNREAD = 2, 70, 130, 141
+_MOST = 12
+"""Lines of any other error: what a batch refuses has as many."""
+USAGE, UNREACHED, OURS, INTERRUPTED, UNREAD = 2, 4, 70, 130, 141
 """As a shell tells of a signal, 128 and its number: SIGINT is 2, SIGPIPE 13."""
 
 
@@ -111,15 +115,18 @@ def _show_usage(problem: click.ClickException) -> None:
 
 
 def _show(problem: Exception) -> int:
-    """Print an error in at most three lines and give its exit code."""
+    """Print an error and give its exit code; what is told of many things is cut."""
+    from rowkey.cli.tables import Unreached
     from rowkey.errors import DeclarationError, RowkeyError
 
     lines = str(problem).splitlines() or ["no word of what is wrong"]
     if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
         more, source = len(lines) - _LISTED, problem.source or "DESIGN"
         lines = [*lines[:_LISTED], f"and {more:,} mistakes more; rowkey check {source} tells all"]
+    elif len(lines) > _MOST:
+        lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} lines more"]
     if isinstance(problem, RowkeyError):
-        code = USAGE
+        code = UNREACHED if isinstance(problem, Unreached) else USAGE
     elif isinstance(problem, OSError):
         code, lines = USAGE, [f"{problem.strerror or problem}"]
     else:

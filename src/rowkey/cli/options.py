@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
+    from rowkey.cli.progress import Progress
 
 DESIGN = click.argument("design")
 
@@ -30,6 +34,14 @@ TEXT_OR_JSON = click.option(
     show_default=True,
     help="What is printed.",
 )
+
+class _Count(click.IntRange):
+    """A number of rows."""
+
+    name = "whole number"
+
+
+LIMIT = click.option("--limit", type=_Count(0, 2**63 - 1), metavar="N", help="Most rows.")
 
 EXIT_ZERO = click.option("--exit-zero", is_flag=True, help="Leave with 0 whatever was found.")
 
@@ -63,8 +75,17 @@ def print_aside(lines: Iterable[str]) -> None:
         click.echo(line, err=True)
 
 
-def progress_to(mode: str, label: str) -> Callable[[int, int], None] | None:
-    """Something that shows how far long work is, on stderr.
+def rows_said(count: int, what: str) -> str:
+    """A number of rows and what became of them.
+
+    >>> rows_said(1, "written"), rows_said(2_000, "written")
+    ('1 row written', '2,000 rows written')
+    """
+    return f"{count:,} {'row' if count == 1 else 'rows'} {what}"
+
+
+def progress_to(mode: str, label: str) -> AbstractContextManager[Progress | None]:
+    """Something that shows how far long work is, on stderr, in a `with` block.
 
     Args:
         mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a
@@ -72,7 +93,7 @@ def progress_to(mode: str, label: str) -> Callable[[int, int], None] | None:
         label: what is being done.
     """
     if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
-        return None
+        return nullcontext()
     from rowkey.cli.progress import Progress
 
     return Progress(label, as_json=mode == "json")

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
 
 
 class Progress:
     """Shows how many events are done, at most ten times a second; as JSON once a second.
+
+    At the end of a `with` block the terminal's line is cleared, and JSON gets its last line.
 
     Args:
         label: what is being done.
@@ -21,26 +28,54 @@ class Progress:
         self.as_json = as_json
         self.every_s = 1.0 if as_json else 0.1
         self.started = time.monotonic()
-        self.shown = 0.0
+        self.shown_at = 0.0
+        self.told = (0, 0)
+        self.said: tuple[int, int] | None = None
+        self.width = 0
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` are done; a total of 0 is not known."""
+        """Show that `done` of `total` are done; a total of 0 is not known, and null in JSON."""
         now = time.monotonic()
-        if now - self.shown < self.every_s and (done < total or not total):
+        self.told = (done, total)
+        if now - self.shown_at < self.every_s and (done < total or not total):
             return
-        self.shown = now
-        rate = done / max(now - self.started, 1e-9)
+        self.shown_at = now
+        self._show(done, total, done / max(now - self.started, 1e-9))
+        if total and done >= total:
+            self._clear()
+
+    def _show(self, done: int, total: int, rate: float) -> None:
+        self.said = (done, total)
         if self.as_json:
-            line = json.dumps({"what": self.label, "done": done, "total": total, "rate": rate})
-            click.echo(line, err=True)
+            told = {"what": self.label, "done": done, "total": total or None, "rate": rate}
+            click.echo(json.dumps(told), err=True)
             return
-        if not total:
-            click.echo(f"\r{self.label} {done:,}  {rate / 1e6:.2f} M/s ", nl=False, err=True)
-            return
-        share = done / total
-        left = (total - done) / rate if rate else 0.0
-        far = f"{share:4.0%}  {done:,} of {total:,}"
-        text = f"\r{self.label} {far}  {rate / 1e6:.1f} M/s  {left:.0f} s left "
-        click.echo(text, nl=False, err=True)
-        if done >= total:
-            click.echo("\r" + " " * len(text) + "\r", nl=False, err=True)
+        if total:
+            left = (total - done) / rate if rate else 0.0
+            far = f"{done / total:4.0%}  {done:,} of {total:,}"
+            text = f"{self.label} {far}  {rate / 1e6:.1f} M/s  {left:.0f} s left "
+        else:
+            text = f"{self.label} {done:,}  {rate / 1e6:.2f} M/s "
+        click.echo(f"\r{text.ljust(self.width)}", nl=False, err=True)
+        self.width = max(self.width, len(text))
+
+    def _clear(self) -> None:
+        """Leave no trace on a terminal's line."""
+        if self.width:
+            click.echo("\r" + " " * self.width + "\r", nl=False, err=True)
+            self.width = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the line, however the work has ended."""
+        self._clear()
+        if self.as_json and self.said != self.told:
+            rate = self.told[0] / max(time.monotonic() - self.started, 1e-9)
+            self._show(*self.told, rate)

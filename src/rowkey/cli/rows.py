@@ -108,54 +108,83 @@ def _csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    return ((number, _object(number, line)) for number, line in lines_of(stream) if line.strip())
+
+
+def _object(number: int, line: str) -> dict[str, Any]:
+    """The JSON object of a line.
+
+    Raises:
+        RowError: there is none.
+    """
+    try:
+        given = json.loads(line, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise RowError(f"line {number}", f"{line.strip()[:60]!r} is no row", "a JSON object")
+    return given
+
+
+def given_rows(
+    stream: IO[str], fields: Mapping[str, Field]
+) -> Iterator[tuple[int, dict[str, Any] | RowError]]:
+    """The rows of JSON lines by the numbers of their lines, only with the fields that each gives.
+
+    Null stays null. What is no row, names an unknown field or holds a value that is none of its
+    field comes as an error, so that the others can be written.
+
+    Raises:
+        RowError: the text itself cannot be read on.
+    """
     for number, line in lines_of(stream):
         if not line.strip():
             continue
         try:
-            given = json.loads(line, parse_float=Decimal)
-        except (ValueError, RecursionError):
-            given = None
-        if not isinstance(given, dict):
-            raise RowError(f"line {number}", f"{line.strip()[:60]!r} is no row", "a JSON object")
-        yield number, given
-
-
-def given_rows(name: str, fields: Mapping[str, Field]) -> Iterator[dict[str, Any]]:
-    """The rows of JSON lines, only with the fields that each gives; null stays null.
-
-    Raises:
-        RowError: a line is no row, names an unknown field, or a value is none of its field.
-    """
-    with opened(name) as stream:
-        for number, given in _json_rows(stream):
-            try:
-                yield {name: _given(name, value, fields) for name, value in given.items()}
-            except RowError as problem:
-                raise at_line(number, problem) from None
+            given = _object(number, line)
+        except RowError as problem:
+            yield number, problem
+            continue
+        try:
+            yield number, {name: _given(name, value, fields) for name, value in given.items()}
+        except RowError as problem:
+            yield number, at_line(number, problem)
 
 
 def values_of(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, Any]:
     """The values of `FIELD=VALUE` words; all behind the first = is the value.
 
     Raises:
-        RowError: a word has no =, names an unknown field, or its value is none of the field.
+        RowError: a word has no =, names an unknown field or one twice, or its value is none of the
+            field.
     """
     row: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
-        if not equals:
+        if not (name and equals):
             raise RowError("", f"{pair!r} is no value", "FIELD=VALUE")
+        if name in row:
+            raise RowError(name, "it is given twice", "one value")
         row[name] = _given(name, text, fields)
     return row
 
 
 def _given(name: str, value: Any, fields: Mapping[str, Field]) -> Any:
-    """A value that is given, as its field has it."""
+    """A value that is given, as its field has it; an empty text is a value where it can be one."""
     if name not in fields:
         raise RowError(
             name, "there is no such field", ", ".join(fields), did_you_mean(name, fields)
         )
-    return None if value is None else _value(fields[name], value)
+    if value is None:
+        return None
+    if value == "":
+        try:
+            return fields[name].parse("")
+        except RowError:
+            if fields[name].nullable:
+                return None
+            raise
+    return _value(fields[name], value)
 
 
 def _typed(given: Mapping[str, Any], fields: Mapping[str, Field], number: int) -> dict[str, Any]:

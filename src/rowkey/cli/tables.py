@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import sys
+from contextlib import contextmanager
 from itertools import chain, islice
+from os.path import isfile  # false for a name that no file can have
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rowkey.cli.options import as_json, print_lines
+from rowkey.errors import RowkeyError, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
+    from rowkey.design import Design
     from rowkey.table import Scan, Table
 
 ON = click.option(
@@ -41,28 +43,44 @@ _SHOWN_FIRST = 200
 _WIDEST = 60
 
 
-def opened(design: str, url: str) -> Table:
-    """The table of a design file, or of a name that the catalog knows; it must exist."""
-    from pathlib import Path
+class Unreached(RowkeyError):
+    """The place where tables live cannot be used; the command leaves with a code of its own."""
 
-    from rowkey.design import Design
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Tell what is missing or broken within the block as the fault of the place of the tables.
+
+    Raises:
+        Unreached: in place of `Unsupported`.
+    """
+    try:
+        yield
+    except Unsupported as problem:
+        raise Unreached(str(problem)) from problem
+
+
+@contextmanager
+def opened(design: str, url: str) -> Iterator[Table]:
+    """The table of a design file, or of a name that the catalog knows; it must exist."""
     from rowkey.table import open_table
 
-    found = Design.read(design) if _is_file(Path(design)) else design
-    return open_table(found, url, create=False)
+    found = _named(design)
+    with reaching(), open_table(found, url, create=False) as table:
+        yield table
 
 
 def name_of(design: str) -> str:
     """The name of the table of a design file, or the name given."""
-    from pathlib import Path
+    found = _named(design)
+    return found if isinstance(found, str) else found.table
 
+
+def _named(design: str) -> Design | str:
+    """A design file that is named, or the name of a table."""
     from rowkey.design import Design
 
-    return Design.read(design).table if _is_file(Path(design)) else design
-
-
-def _is_file(path: Path) -> bool:
-    return path.suffix == ".toml" or path.is_file()
+    return Design.read(design) if design.endswith(".toml") or isfile(design) else design
 
 
 def print_rows(scan: Scan, form: str) -> None:
@@ -79,7 +97,7 @@ def print_rows(scan: Scan, form: str) -> None:
     elif form == "json":
         _print_array(rows)
     elif form == "csv":
-        _print_csv(names, rows)
+        print_lines(",".join(map(_csv, line)) for line in chain([names], _values(names, rows)))
     else:
         print_lines(_aligned(names, rows))
 
@@ -104,16 +122,24 @@ def _print_array(rows: Iterable[Any]) -> None:
     sys.stdout.write("[]\n" if before == "[" else "\n]\n")
 
 
-def _print_csv(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow("" if row[name] is None else _text(row[name]) for name in names)
+def _values(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[list[Any]]:
+    return ([row[name] for name in names] for row in rows)
+
+
+def _csv(value: Any) -> str:
+    """A value in CSV: nothing for null, two quotes for an empty text."""
+    if value is None:
+        return ""
+    text = _text(value)
+    if text and not any(sign in text for sign in ',"\r\n'):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _aligned(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Columns side by side, as wide as the first rows need them."""
-    lines = ([_text(row[name]) for name in names] for row in rows)
+    lines = ([_shown(value) for value in line] for line in _values(names, rows))
     first = list(islice(lines, _SHOWN_FIRST))
     widths = [
         min(_WIDEST, max(len(line[at]) for line in [list(names), *first]))
@@ -124,11 +150,11 @@ def _aligned(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[s
         yield "  ".join(cells).rstrip()
 
 
-def _text(value: Any) -> str:
-    """A value as one line of text."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = value if isinstance(value, str) else str(value)
+def _shown(value: Any) -> str:
+    """A value on one line of a terminal; nothing for null."""
+    text = "" if value is None else _text(value)
     return text if text.isprintable() else repr(text)[1:-1]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

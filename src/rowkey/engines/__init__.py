@@ -30,7 +30,7 @@ __all__ = [
     "SplitLimits",
     "Store",
     "TableSpec",
-    "now_ms",
     "Territory",
+    "now_ms",
     "open_engine",
 ]

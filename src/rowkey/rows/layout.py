@@ -169,6 +169,40 @@ class Layout:
         """
         return self._reading.events(row_key, cells, strict=strict)
 
+    def event(
+        self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
+    ) -> dict[str, Any] | None:
+        """The event of a row whose key was made from these values; None where it has no cell.
+
+        What the key holds is taken from the values, so that it need not be taken apart. Only where
+        a row holds one event.
+
+        Args:
+            row: the fields of the key; others are not looked at.
+            row_key: the key that was made of them.
+            cells: the puts found under it.
+
+        Raises:
+            RowError: the bytes of a value are none of its field.
+        """
+        return self._reading.event(row, row_key, cells)
+
+    def rows(
+        self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
+    ) -> Iterator[list[dict[str, Any]]]:
+        """The events in each of many physical rows: the same as `events` gives of each.
+
+        Args:
+            row_keys: their keys.
+            cells: the puts of each, in their order.
+
+        Raises:
+            RowError: as `events`, for the first row.
+
+        Cost: about 2 µs a row with three parts and three columns, where they are many.
+        """
+        return self._reading.rows(row_keys, cells)
+
     def blocks(
         self,
         batch: pa.RecordBatch,

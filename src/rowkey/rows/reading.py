@@ -8,13 +8,15 @@ from rowkey.errors import Refused, RowError
 from rowkey.regions import to_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import Cell
     from rowkey.rows.layout import Layout
     from rowkey.rows.opening import Opening
 
 Event = dict[str, Any]
+MANY = 24
+"""Rows from which taking keys apart together is faster than one by one. Measured."""
 
 
 class Reading:
@@ -29,13 +31,54 @@ class Reading:
         self.opening = layout.opening
         self.stamp = layout.stamp
         self.blank: Event = dict.fromkeys(layout.fields)
+        kept = frozenset(layout.kept)
+        self.whole = [(n, field) for n, field in layout.key.fields.items() if n not in kept]
         self.readers: dict[str, dict[bytes, Callable[[bytes, Event], None]]] = {}
         for slot in layout.slots:
             self.readers.setdefault(slot.family, {})[slot.qualifier] = slot.reader()
 
     def events(self, row_key: bytes, cells: Sequence[Cell], *, strict: bool) -> list[Event]:
         """The events in one physical row; see `Layout.events`."""
-        values = self.key.decode(row_key)
+        return self._events(self.key.decode(row_key), row_key, cells, strict=strict)
+
+    def event(self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]) -> Event | None:
+        """The event of a row whose key was made from these values; see `Layout.event`."""
+        values = {
+            name: None if row.get(name) is None else field.normal(row[name])
+            for name, field in self.whole
+        }
+        events = self._events(values, row_key, cells, strict=False)
+        return events[0] if events else None
+
+    def rows(
+        self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
+    ) -> Iterator[list[Event]]:
+        """The events in each of many physical rows; see `Layout.rows`."""
+        if len(row_keys) < MANY:
+            decoded: Iterable[Event] = map(self.key.decode, row_keys)
+        else:
+            decoded = self._decoded(row_keys)
+        for values, row_key, found in zip(decoded, row_keys, cells, strict=True):
+            yield self._events(values, row_key, found, strict=False)
+
+    def _decoded(self, row_keys: Sequence[bytes]) -> Iterator[Event]:
+        """The fields of many row keys, taken apart together."""
+        import pyarrow as pa
+
+        from rowkey.keys import batch_column
+
+        batch = self.key.decode_batch(pa.array(row_keys, pa.binary()))
+        names = batch.schema.names
+        fields = (self.key.all_fields[name] for name in names)
+        lists = [
+            batch_column(field, column).listed()
+            for field, column in zip(fields, batch.columns, strict=True)
+        ]
+        return (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))
+
+    def _events(
+        self, values: Event, row_key: bytes, cells: Sequence[Cell], *, strict: bool
+    ) -> list[Event]:
         if self.opening is not None:
             return self._many(self.opening, row_key, cells, values, strict=strict)
         event = self.blank.copy()

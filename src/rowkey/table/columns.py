@@ -1,8 +1,10 @@
-"""A read as Arrow columns: blocks of cells decoded at once, put in order at the end."""
+"""A read by blocks of cells, decoded at once: as Arrow columns in order, and as rows."""
 
 from __future__ import annotations
 
+import heapq
 from contextlib import ExitStack
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
     from rowkey.table.scan import Scan
 
@@ -28,10 +31,7 @@ def arrow_of(scan: Scan) -> pa.Table:
     ranges = scan.ranges()
     with ExitStack() as opened:
         cursors = scan.opened(opened, ranges)
-        parts = [
-            _Part.of(scan, one, cursor.blocks())
-            for one, cursor in zip(ranges, cursors, strict=True)
-        ]
+        parts = [_Part.of(scan, one, cursor) for one, cursor in zip(ranges, cursors, strict=True)]
     return _in_order(scan, [part for part in parts if part.count], schema)
 
 
@@ -44,21 +44,57 @@ class _Part:
         self.count = sum(batch.num_rows for batch in batches)
 
     @classmethod
-    def of(cls, scan: Scan, one: KeyRange, blocks: Iterator[pa.RecordBatch]) -> _Part:
-        """Decode the blocks of a range and drop rows that do not meet the conditions."""
-        layout, keeps = scan.design.layout, scan.residual
-        is_merged = scan.plan.fan_out > 1
+    def of(cls, scan: Scan, one: KeyRange, cursor: Cursor) -> _Part:
+        """The rows of a range that meet the conditions."""
         batches, behind = [], []
-        for block in blocks:
-            rows = layout.batch(block)
-            if keeps:
-                rows = rows.filter(keeps.mask(rows))
-            if not rows.num_rows:
-                continue
+        for rows, keys in _decoded(scan, cursor):
             batches.append(rows)
-            if is_merged:
-                behind.append(_without(scan.design.key.encode_batch(rows), len(one.prefix)))
+            if keys is not None:
+                behind.append(_without(keys, len(one.prefix)))
         return cls(batches, behind)
+
+
+def _decoded(scan: Scan, cursor: Cursor) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
+    """The rows of a range that meet the conditions, and their keys where ranges are merged."""
+    layout, keeps = scan.design.layout, scan.residual
+    is_merged = scan.plan.fan_out > 1
+    for block in cursor.blocks():
+        rows = layout.batch(block)
+        if keeps:
+            rows = rows.filter(keeps.mask(rows))
+        if rows.num_rows:
+            yield rows, scan.design.key.encode_batch(rows) if is_merged else None
+
+
+def rows_of(scan: Scan, opened: ExitStack) -> Iterator[tuple[bytes, bytes, dict[str, Any]]]:
+    """The rows of a scan that is read to its end, decoded by blocks.
+
+    Returns:
+        For each what follows the prefix of its range, the prefix, and the row; where only one range
+        is read, both are empty.
+    """
+    ranges = scan.ranges()
+    cursors = scan.opened(opened, ranges)
+    runs = [_run(scan, one.prefix, c) for one, c in zip(ranges, cursors, strict=True)]
+    return iter(runs[0]) if len(runs) == 1 else heapq.merge(*runs, reverse=scan.reverse)
+
+
+def _run(
+    scan: Scan, prefix: bytes, cursor: Cursor
+) -> Iterator[tuple[bytes, bytes, dict[str, Any]]]:
+    """The rows of one range, in order."""
+    from rowkey.keys import batch_column
+
+    fields = list(scan.design.fields.values())
+    names = [field.name for field in fields]
+    for rows, keys in _decoded(scan, cursor):
+        lists = [
+            batch_column(field, column).listed()
+            for field, column in zip(fields, rows.columns, strict=True)
+        ]
+        behind = repeat(b"") if keys is None else _without(keys, len(prefix)).to_pylist()
+        found = (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))
+        yield from zip(behind, repeat(prefix), found, strict=False)
 
 
 def _without(keys: pa.Array, size: int) -> pa.Array:
@@ -104,8 +140,6 @@ def _merged_order(scan: Scan, parts: list[_Part]) -> pa.Array:
 
 def _of_rows(scan: Scan, schema: pa.Schema, size: int = 8_192) -> Iterator[pa.RecordBatch]:
     """Rows one by one, gathered into batches."""
-    from itertools import islice
-
     import pyarrow as pa
 
     rows = scan.plain_rows()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.engines import Store
+    from rowkey.table.stamps import Stamps
     from rowkey.table.table import Table
     from rowkey.workload import LeftOut
 
@@ -31,19 +32,23 @@ REMEMBERED_S = 2.0
 _WORD = "rowkey.load."
 
 
-def load_blocks(design: Design, store: Store, rows: pa.RecordBatch | pa.Table) -> int:
-    """Put many rows; gives how many.
+def load_blocks(
+    design: Design, store: Store, rows: pa.RecordBatch | pa.Table, stamps: Stamps
+) -> int:
+    """Put many rows, all of them after whatever was done to the table before; gives how many.
 
     Raises:
         RowError: a value is none of its field; what stood before its block is written.
     """
     import pyarrow as pa
 
+    at = stamps.above_all()
     batches = [rows] if isinstance(rows, pa.RecordBatch) else rows.to_batches()
     for batch in batches:
         for start in range(0, batch.num_rows, AT_ONCE):
             try:
-                store.load(design.layout.blocks(batch.slice(start, AT_ONCE)))
+                some = batch.slice(start, AT_ONCE)
+                store.load(design.layout.blocks(some, timestamp=at))
             except Refused as refusal:
                 raise as_row_error(refusal) from None
     return int(rows.num_rows)
@@ -103,7 +108,7 @@ def load_file(
         batches = _shuffled(batches)
     try:
         for batch in _behind(batches, before):
-            load_blocks(design, table.store, batch)
+            load_blocks(design, table.store, batch, table.writing.stamps)
             done += batch.num_rows
             record.keep(done)
             if progress is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CatalogDictionary, Entry, compare, open_catalog, standing
+from rowkey.catalog import CatalogDictionary, Entry, open_catalog, remember, standing
 from rowkey.engines import TableSpec, now_ms, open_engine
-from rowkey.errors import DesignRefused, DriftError, Mistake, Unsupported
+from rowkey.errors import DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
@@ -43,7 +43,8 @@ def open_table(
     Raises:
         DriftError: the design is not the one the table was made with.
         DesignRefused: rows could not be read back, or boundaries need a sample.
-        Unsupported: the engine cannot be opened, or the table is missing and not to be made.
+        Refused: the table is missing and not to be made, or no engine has such a URL.
+        Unsupported: the engine cannot be opened.
 
     >>> import rowkey
     >>> design = rowkey.Design("logs", "[bucket(host, 4)][host][ts]",
@@ -79,11 +80,12 @@ def create_table(
     """Make the table of a design, pre-split; arguments as for `rowkey.open`.
 
     Raises:
-        Unsupported: there is such a table already, or the engine cannot be opened.
+        Refused: there is such a table already.
+        Unsupported: the engine cannot be opened.
     """
     with open_engine(url) as engine:
         if design.table in engine.tables():
-            raise Unsupported(url, f"there is a table {design.table} already", "another name")
+            raise Refused(url, f"there is a table {design.table} already", "another name")
     return open_table(design, url, splits=splits, sync=sync, clock=clock)
 
 
@@ -91,15 +93,22 @@ def drop_table(name: str, url: str) -> None:
     """Remove a table, its rows, and what is remembered of it.
 
     Raises:
-        Unsupported: there is no such table, or the engine cannot be opened.
+        Refused: there is no such table.
+        Unsupported: the engine cannot be opened.
     """
     with open_engine(url) as engine:
         if name not in engine.tables():
-            there = ", ".join(engine.tables()) or "none"
-            raise Unsupported(url, f"there is no table {name}", f"one of its tables: {there}")
+            raise _missing(url, name, engine)
         catalog = open_catalog(engine.catalog_url)
         engine.drop(name)
         catalog.remove(name)
+
+
+def _missing(url: str, name: str, engine: Engine) -> Refused:
+    """The error of a table that is asked for by its name and is not there."""
+    there = ", ".join(engine.tables())
+    remedy = "" if there else "It holds none: make one by rowkey create."
+    return Refused(url, f"there is no table {name}", there, remedy)
 
 
 class _Place:
@@ -125,7 +134,7 @@ class _Place:
         """
         if not may_create:
             remedy = "Create it first: rowkey create."
-            raise Unsupported(self.url, f"there is no table {design.table}", remedy=remedy)
+            raise Refused(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = _boundaries(design) if splits is None else tuple(splits)
         entry = self.catalog.read(design.table)
         version = None if entry is None else entry.version
@@ -135,22 +144,28 @@ class _Place:
 
     def remembered(self, clock: Callable[[], int]) -> Table:
         """The table of a name, under the design that the catalog has."""
-        entry = self.catalog.read(self.name)
-        if entry is None or self.name not in self.engine.tables():
+        if self.name not in self.engine.tables():
             there = ", ".join(self.engine.tables()) or "none"
             raise Unsupported(self.url, f"there is no table {self.name}", f"one of: {there}")
-        return self._in_use(entry.design, clock)
+        return self._in_use(self._entry().design, clock)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
-        """The table of a design, once it is the design that is remembered."""
-        entry = self.catalog.read(design.table)
-        if entry is None:
-            what = f"the catalog does not know {design.table}, but the engine has it"
-            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
-        drift = compare(design, entry.design)
-        if drift is not None:
-            raise drift
+        """The table of a design, once the catalog has it with its safe changes.
+
+        Raises:
+            DriftError: there are others; nothing is changed.
+        """
+        self._entry()
+        entry = remember(self.catalog, design, opened_ms=clock())
         return self._in_use(standing(design, entry.design), clock)
+
+    def _entry(self) -> Entry:
+        """What the catalog remembers of a table that the engine has."""
+        entry = self.catalog.read(self.name)
+        if entry is None:
+            what = f"the catalog does not know {self.name}, but the engine has it"
+            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
+        return entry
 
     def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)

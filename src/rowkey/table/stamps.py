@@ -7,6 +7,7 @@ then puts must not leave both to one clock. Source: HBASE-2256, HBASE-15968.
 from __future__ import annotations
 
 import time
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from rowkey.engines import now_ms
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Stamps:
-    """Gives each mutation of a row a timestamp above all that were given to this row before.
+    """Gives each mutation of a row a timestamp above all that could hide it.
 
-    Only rows whose last timestamp is not yet in the past are remembered.
+    Only rows whose last timestamp is not yet in the past are remembered. Several threads may ask.
 
     Args:
         clock: milliseconds since 1970; it may stand still or step back.
@@ -32,6 +33,7 @@ class Stamps:
         self.clock = clock
         self.now = 0
         self.last: dict[bytes, int] = {}
+        self._lock = Lock()
 
     def next(self, row: bytes, count: int = 1) -> int:
         """The first of some timestamps in a row that are this mutation's alone.
@@ -40,15 +42,43 @@ class Stamps:
             row: the row key.
             count: how many are taken: 2 for a delete and the put that follows it.
 
-        Cost: 0.3 µs.
+        Cost: 0.4 µs.
         """
+        with self._lock:
+            self._tick()
+            stamp = max(self.now, self.last.get(row, -1) + 1)
+            self.last[row] = stamp + count - 1
+        return stamp
+
+    def again(self, row: bytes) -> int:
+        """The timestamp of a put, which may share that of a put before it: the later one counts.
+
+        So a row that is put again and again does not run ahead of the clock, where it would hide
+        what other processes put.
+
+        Cost: 0.4 µs.
+        """
+        with self._lock:
+            self._tick()
+            return max(self.now, self.last.get(row, -1) + 1)
+
+    def above_all(self) -> int:
+        """A timestamp above all that were given to any row; later ones are not below it.
+
+        Cost: 0.1 µs for each row that was changed in this millisecond.
+        """
+        with self._lock:
+            self._tick()
+            self.now = max(self.now, max(self.last.values(), default=-1) + 1)
+            self.last = {}
+            return self.now
+
+    def _tick(self) -> None:
+        """Look at the clock, and forget the rows whose timestamps are in the past."""
         now = self.clock()
         if now > self.now:
             self.now = now
             self.last = {row: stamp for row, stamp in self.last.items() if stamp >= now}
-        stamp = max(self.now, self.last.get(row, -1) + 1)
-        self.last[row] = stamp + count - 1
-        return stamp
 
     def wait(self, row: bytes) -> None:
         """Wait until what the engine stamps by its own clock comes after a row's last timestamp.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import RowCells
-from rowkey.engines import Ask
-from rowkey.errors import ReadError, RowError, did_you_mean
+from rowkey.engines import ALL, Ask
+from rowkey.errors import ReadError, did_you_mean
 from rowkey.plan import ask, explain
 from rowkey.table.batch import ROWS, Batch
 from rowkey.table.loading import load_blocks
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.cells import RowCells
     from rowkey.design import Design
     from rowkey.engines import Engine, Reader, RegionCount, Store
     from rowkey.plan import Asked, Explanation
@@ -146,7 +146,7 @@ class Table:
 
         Cost: 1 to 3 µs a row on an embedded engine.
         """
-        return load_blocks(self.design, self.store, rows)
+        return load_blocks(self.design, self.store, rows, self.writing.stamps)
 
     # Reading
 
@@ -280,23 +280,27 @@ class Table:
 
     def _found(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
         """The row with this key, from all places where it may stand."""
+        layout = self.design.layout
+        if layout.shares_rows:
+            return self._found_event(values)
+        self.writing.require_known(values)
+        encode = self.design.key.encode
+        copies = self.store.get([encode(values, salt=salt) for salt in self.writing.salts], ALL)
+        held = [one for one in copies if one.cells]
+        return layout.event(values, held[0].row, newest([c.cells for c in held])) if held else None
+
+    def _found_event(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The event with this key and qualifier, among those that share its row."""
         erased = [self.writing.layout.erase(values, salt=salt) for salt in self.writing.salts]
-        asked = self._ask_of(erased[0])
-        copies = self.store.get([one.row for one in erased], asked)
+        copies = self.store.get([one.row for one in erased], self._ask_of(erased[0]))
         held = [one for one in copies if one.cells]
         if not held:
             return None
-        whole = RowCells(held[0].row, newest([one.cells for one in held]))
-        events = self.design.layout.events(whole.row, whole.cells)
-        if len(events) != 1:
-            what = f"{len(events)} rows stand under this key"
-            raise RowError("get", what, ", ".join(self.writing.identity))
-        return events[0]
+        events = self.design.layout.events(held[0].row, newest([one.cells for one in held]))
+        return events[0] if events else None
 
     def _ask_of(self, erased: RowCells) -> Ask:
         """What is asked of a row so that one event's cells come."""
-        if not self.design.layout.shares_rows:
-            return Ask()
         columns: dict[str, list[bytes]] = {}
         for cell in erased.cells:
             columns.setdefault(cell.family, []).append(cell.qualifier)

@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from rowkey.errors import ReadError
-from rowkey.table.merge import Place
 
 _VERSION = 1
 
@@ -19,17 +18,19 @@ class Token(NamedTuple):
 
     Args:
         read: a digest of the read; a token of another read is refused.
-        place: where its last row stands in the merged order; which copy of it does not matter.
-        given: rows given so far; a limit counts them.
+        behind: where its last row stands, as in `Piece`.
+        opening: the same.
+        prefix: the same; which copy of a row was given does not matter.
     """
 
     read: str
-    place: Place
-    given: int
+    behind: bytes
+    opening: bytes
+    prefix: bytes
 
     def __str__(self) -> str:
         """The token as text of letters, digits, - and _."""
-        told = [_VERSION, self.read, *(piece.hex() for piece in self.place[:3]), self.given]
+        told = [_VERSION, self.read, *(piece.hex() for piece in self[1:])]
         return base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
 
 
@@ -48,19 +49,20 @@ def read_token(text: str, read: str) -> Token:
     Raises:
         ReadError: the text is no token, or one of another read.
 
-    >>> token = Token("ab", Place(b"row", b"", b"05"), 7)
+    >>> token = Token("ab", b"row", b"", b"05")
     >>> read_token(str(token), "ab") == token
     True
     """
     padded = text + "=" * (-len(text) % 4)
+    version: object = None
     try:
-        version, of, behind, opening, prefix, given = json.loads(base64.urlsafe_b64decode(padded))
-        place = Place(*(bytes.fromhex(piece) for piece in (behind, opening, prefix)))
+        version, of, *told = json.loads(base64.urlsafe_b64decode(padded))
+        behind, opening, prefix = map(bytes.fromhex, told)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         version = None
-    if version != _VERSION or type(given) is not int:
+    if version != _VERSION:
         what = f"{text[:40]!r} is no token of a scan"
         raise ReadError("resume", what, "what scan.token gave")
     if of != read:
         raise ReadError("resume", "the token is of another read", "the same conditions and order")
-    return Token(of, place, given)
+    return Token(of, behind, opening, prefix)

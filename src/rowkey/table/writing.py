@@ -46,8 +46,11 @@ class Writing:
         """The mutations that write the fields given; None takes a field away."""
         values = as_mapping(row)
         written = self.layout.write(values)
+        hides = any(cell.kind is not Kind.PUT for cell in written.cells)
+        if not hides and not self.key.is_salted:
+            return [stamped(written, self.stamps.again(written.row))]
         at = self._next(values, written.row)
-        if not self.key.is_salted or all(cell.kind is Kind.PUT for cell in written.cells):
+        if not hides:
             return [stamped(written, at)]
         # Any of the copies may hold the field that is taken away.
         copies = [self.layout.write(values, salt=salt) for salt in self.salts]
@@ -153,15 +156,24 @@ class Writing:
             RowError: a field has no cell of its own, or is none of the types.
         """
         values = as_mapping(row)
+        self.require_known(named)
         for name in named:
-            field = self.fields.get(name)
-            if field is None:
-                remedy = did_you_mean(name, self.fields)
-                raise RowError(name, "there is no such field", ", ".join(self.fields), remedy)
+            field = self.fields[name]
             if types is not None and field.type.name not in types:
                 raise RowError(name, f"{field.type.name} is {lack}", " or ".join(sorted(types)))
         columns = {name: self.layout.column(name, values) for name in named}
         return self.layout.erase(values).row, columns
+
+    def require_known(self, values: Mapping[str, Any]) -> None:
+        """Refuse fields that the design does not have.
+
+        Raises:
+            RowError: naming the first.
+        """
+        for name in values:
+            if name not in self.fields:
+                remedy = did_you_mean(str(name), self.fields)
+                raise RowError(str(name), "there is no such field", ", ".join(self.fields), remedy)
 
     def _refuse_salt(self, what: str) -> None:
         if self.key.is_salted:

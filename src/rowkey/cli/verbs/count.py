@@ -23,8 +23,10 @@ def command(design: str, url: str, where: tuple[str, ...], output: str, *, regio
     rowkey count logs.toml --on rocks:./data --regions -f json
     """
     from rowkey.cli.conditions import conditions_of
-    from rowkey.render import regions_document, regions_lines
+    from rowkey.render import count_document, regions_document, regions_lines
 
+    if regions and where:
+        raise click.UsageError("--regions tells what regions have counted: it takes no --where.")
     with opened(design, url) as table:
         if regions:
             counts = table.regions()
@@ -35,6 +37,6 @@ def command(design: str, url: str, where: tuple[str, ...], output: str, *, regio
             return
         count = table.count(conditions_of(where))
     if output == "json":
-        print_json({"format": 1, "rows": count})
+        print_json(count_document(count))
     else:
         print_lines([str(count)])

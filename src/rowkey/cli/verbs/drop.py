@@ -7,7 +7,7 @@ import sys
 import click
 
 from rowkey.cli.options import print_aside, print_lines
-from rowkey.cli.tables import ON
+from rowkey.cli.tables import ON, name_of, reaching
 
 
 @click.command(short_help="Remove a table and all its rows.")
@@ -20,7 +20,6 @@ def command(table: str, url: str, yes: str | None) -> None:
     \b
     rowkey drop logs.toml --on rocks:./data --yes logs
     """
-    from rowkey.cli.tables import name_of
     from rowkey.table import drop_table
 
     name = name_of(table)
@@ -31,5 +30,6 @@ def command(table: str, url: str, yes: str | None) -> None:
     if typed != name:
         given = "its name was not typed" if typed is None else f"{typed!r} is not its name"
         raise click.UsageError(f"{name} stays: {given}. Give --yes {name}.")
-    drop_table(name, url)
+    with reaching():
+        drop_table(name, url)
     print_lines([f"{name}: dropped"])

@@ -22,7 +22,9 @@ def command(design: str, url: str, values: tuple[str, ...]) -> int:
     from rowkey.render import row_document
 
     with opened(design, url) as table:
-        row = table.get(values_of(values, table.design.fields))
+        names = table.writing.identity
+        fields = {name: table.design.fields[name] for name in names}
+        row = table.get(values_of(values, fields))
     if row is None:
         print_aside(["there is no such row"])
         return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.options import DESIGN, FORMAT, PROGRESS, print_aside, progress_to
+from rowkey.cli.options import DESIGN, FORMAT, PROGRESS, print_aside, progress_to, rows_said
 from rowkey.cli.tables import ON, opened
 
 
@@ -36,18 +36,18 @@ def command(
     """
     from rowkey.table import load_file
 
-    with opened(design, url) as table:
+    with opened(design, url) as table, progress_to(progress, "loading") as shown:
         found = load_file(
             table,
             file,
             format_words=None if sample_format is None else {"kind": sample_format},
             shuffle=shuffle,
             restart=restart,
-            progress=progress_to(progress, "loading"),
+            progress=shown,
         )
     if found.before:
-        print_aside([f"{found.before:,} rows stood already, from an interrupted load"])
-    print_aside([f"{found.rows:,} rows written"])
+        print_aside([rows_said(found.before, "stood already, from an interrupted load")])
+    print_aside([rows_said(found.rows, "written")])
     if found.left_out.count:
-        print_aside([f"{found.left_out.count:,} rows left out; {found.left_out.first}"])
+        print_aside([rows_said(found.left_out.count, f"left out; {found.left_out.first}")])
     return 1 if found.left_out.count else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.conditions import WHERE
-from rowkey.cli.options import DESIGN, print_aside
+from rowkey.cli.options import DESIGN, LIMIT, print_aside
 from rowkey.cli.tables import FORM, ON, opened, print_rows
 
 
@@ -14,7 +14,7 @@ from rowkey.cli.tables import FORM, ON, opened, print_rows
 @ON
 @WHERE
 @click.option("--order", default="", metavar="FIELDS", help='Such as "ts desc".')
-@click.option("--limit", type=click.IntRange(0), help="Most rows.")
+@LIMIT
 @click.option("--resume", metavar="TOKEN", help="Go on where an earlier scan stopped.")
 @click.option("--token", is_flag=True, help="Print where the scan stopped, on stderr.")
 @FORM

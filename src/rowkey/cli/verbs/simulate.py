@@ -52,14 +52,15 @@ def command(
     from rowkey.design import Design
     from rowkey.simulate import run
 
-    found = run(
-        Design.read(design),
-        sample,
-        format_words=None if sample_format is None else {"kind": sample_format},
-        second_half=second_half,
-        seed=seed,
-        progress=progress_to(progress, "replaying"),
-    )
+    with progress_to(progress, "replaying") as shown:
+        found = run(
+            Design.read(design),
+            sample,
+            format_words=None if sample_format is None else {"kind": sample_format},
+            second_half=second_half,
+            seed=seed,
+            progress=shown,
+        )
     if output == "json":
         from rowkey.render import simulation_document
 

@@ -93,7 +93,7 @@ class Rocks(Engine):
             Unsupported: another process has it, or something else than a log is damaged.
         """
         with cls.open(where) as engine:
-            return [mend(engine._directory(name)) for name in engine.tables()]
+            return [mend(_directory(Path(where), name)) for name in engine.tables()]
 
     @property
     def catalog_url(self) -> str:
@@ -104,10 +104,6 @@ class Rocks(Engine):
         marks = self._path.glob(f"*/{_MARK}")
         return sorted(mark.parent.name.replace("@", ":") for mark in marks)
 
-    def _directory(self, name: str) -> Path:
-        """Where a table lies; no table's name holds the sign that stands for the colon here."""
-        return self._path / name.replace(":", "@")
-
     def create(self, spec: TableSpec) -> Store:
         self._check_open()
         check_spec(spec, self.refuses)
@@ -116,7 +112,7 @@ class Rocks(Engine):
         with self._lock:
             if spec.name in self.tables():
                 raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
-            directory = self._directory(spec.name)
+            directory = _directory(self._path, spec.name)
             shutil.rmtree(directory, ignore_errors=True)
             table = Table.create(directory, spec, self._clock, sync=self._sync)
             (directory / _MARK).write_text("rocks 1\n", "ascii")
@@ -128,9 +124,12 @@ class Rocks(Engine):
         self._check_open()
         with self._lock:
             table = self._tables.get(name)
+            if table is not None and table.files.failed:
+                table.close()
+                table = None
             if table is None:
                 self._check_there(name)
-                table = Table.open(self._directory(name), self._clock, sync=self._sync)
+                table = Table.open(_directory(self._path, name), self._clock, sync=self._sync)
                 self._tables[name] = table
         return RocksStore(table)
 
@@ -147,7 +146,7 @@ class Rocks(Engine):
             table = self._tables.pop(name, None)
             if table is not None:
                 table.close("dropped")
-            directory = self._directory(name)
+            directory = _directory(self._path, name)
             (directory / _MARK).unlink()
             gone = self._path / f"{_DROPPED}{directory.name}"
             shutil.rmtree(gone, ignore_errors=True)
@@ -168,6 +167,11 @@ class Rocks(Engine):
                     table.close()
             finally:
                 self._held.close()
+
+
+def _directory(place: Path, table: str) -> Path:
+    """Where a table lies; no table's name holds the sign that stands for the colon here."""
+    return place / table.replace(":", "@")
 
 
 def _sync_directory(directory: Path) -> None:

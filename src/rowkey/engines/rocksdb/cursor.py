@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
 from rowkey.engines.columns import build_blocks
-from rowkey.engines.contract import Ask, Cursor, Span
-from rowkey.engines.rocksdb.blocks import chunk_blocks, regrouped
-from rowkey.engines.rocksdb.pairs import FIRST, MOST, read_chunks
-from rowkey.engines.rocksdb.reading import Rows, read_rows
+from rowkey.engines.contract import Ask, Cursor
+from rowkey.engines.pairs.blocks import chunk_blocks, regrouped
+from rowkey.engines.pairs.ranges import FIRST, MOST, read_chunks
+from rowkey.engines.pairs.reading import Rows, read_rows
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, View
+    from rowkey.engines.pairs.ranges import Opened
     from rowkey.engines.rocksdb.ledger import Ledger
-    from rowkey.engines.rocksdb.pairs import Source
 
 _UNLIMITED = 2**63
 
@@ -28,23 +28,21 @@ class RocksCursor(Cursor):
     """The rows of one range; what was read is not read again.
 
     Args:
-        sources: the families asked for, as they were when the cursor was opened.
+        opened: the range in each family asked for.
         views: what is seen of each.
-        span: the range.
         ask: what was asked.
         ledger: told of each row that is given.
     """
 
     def __init__(
         self,
-        sources: Mapping[str, Source],
+        opened: Mapping[str, Opened],
         views: Mapping[str, View],
-        span: Span,
         ask: Ask,
         ledger: Ledger,
     ) -> None:
-        self._sources, self._views = sources, views
-        self._span, self._ask, self._ledger = span, ask, ledger
+        self._opened, self._views = opened, views
+        self._ask, self._ledger = ask, ledger
         self._names: list[bytes] = []
         self._ahead: Iterator[bytes] = iter(self._names)
         self._counted = 0
@@ -81,12 +79,11 @@ class RocksCursor(Cursor):
 
     def _lists(self) -> Iterator[Rows]:
         """Rows as they are read, some at a time."""
-        reverse = self._ask.reverse
         lists = [
-            read_rows(source, family, self._views[family], self._span, reverse=reverse)
-            for family, source in self._sources.items()
+            read_rows(opened, family, self._views[family])
+            for family, opened in self._opened.items()
         ]
-        return lists[0] if len(lists) == 1 else _merged(lists, reverse=reverse)
+        return lists[0] if len(lists) == 1 else _merged(lists, reverse=self._ask.reverse)
 
     def settle(self) -> None:
         """Count the rows given since this was last asked."""
@@ -103,21 +100,21 @@ class RocksCursor(Cursor):
         if rows < 1:
             raise Refused("rows", f"{rows} is too few", "1 or more")
         if self._blocks is None:
-            if self._rows is None and len(self._sources) == 1:
+            if self._rows is None and len(self._opened) == 1:
                 self._blocks = self._fast_blocks(rows)
             else:
-                self._blocks = _from(build_blocks(self._started(), tuple(self._sources), rows))
+                self._blocks = _from(build_blocks(self._started(), tuple(self._opened), rows))
         return self._blocks
 
     def _fast_blocks(self, rows: int) -> Generator[pa.RecordBatch, None, None]:
         """Blocks of one family, from its chunks without a row between."""
         if self._closed:
             return
-        ((family, source),) = self._sources.items()
-        view, reverse, limit = self._views[family], self._ask.reverse, self._ask.limit
+        ((family, opened),) = self._opened.items()
+        limit = self._ask.limit
         first = MOST if limit is None else max(FIRST, min(limit, MOST))
-        chunks = read_chunks(source, self._span, reverse=reverse, first=first)
-        pieces = chunk_blocks(chunks, family, view, reverse=reverse)
+        chunks = read_chunks(opened, first=first)
+        pieces = chunk_blocks(chunks, family, self._views[family], reverse=opened.reverse)
         for block, starts in regrouped(pieces, rows, limit):
             self._ledger.count_reads_array(block.column(0).take(starts))
             yield block
@@ -127,7 +124,7 @@ class RocksCursor(Cursor):
         for reading in (self._rows, self._blocks):
             if reading is not None:
                 reading.close()
-        self._sources = {}
+        self._opened = {}
 
 
 def _from(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
@@ -158,10 +155,10 @@ def _merged(families: list[Iterator[Rows]], *, reverse: bool) -> Iterator[Rows]:
         ends = [waiting[place][-1][0] for place in live]
         bound = (max(ends) if reverse else min(ends)) if ends else None
         together: dict[bytes, list[Cell]] = {}
-        for place, pieces in enumerate(waiting):
+        for pieces in waiting:
             behind = len(pieces) if bound is None else _behind(pieces, bound, reverse=reverse)
             for row, cells in pieces[:behind]:
-                together[row] = together[row] + cells if row in together else cells
+                together[row] = [*together.get(row, ()), *cells]
             del pieces[:behind]
         names = sorted(together, reverse=reverse)
         yield Rows(names, map(together.__getitem__, names))

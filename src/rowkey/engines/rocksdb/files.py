@@ -49,6 +49,9 @@ class Files:
         path: its directory.
         db: the open database.
         families: names of its families.
+
+    A write that fails, for want of space say, is the last one: RocksDB takes no other until it is
+    opened again. `failed` says so.
     """
 
     def __init__(self, path: Path, db: Rdict, families: Iterable[str]) -> None:
@@ -56,6 +59,7 @@ class Files:
         self.meta = db
         self.families: dict[str, Rdict] = {}
         self.handles: dict[str, ColumnFamily] = {}
+        self.failed = False
         self._sync, self._lazy = WriteOptions(), WriteOptions()
         self._sync.sync = True
         for family in families:
@@ -118,6 +122,7 @@ class Files:
         try:
             self.meta.write(batch, self._sync if sync else self._lazy)
         except Exception as problem:
+            self.failed = True
             raise explained(self.path, problem) from problem
 
     def flush(self) -> None:
@@ -141,13 +146,22 @@ class Files:
         return sum(entry.st_size for entry in entries)
 
     def close(self) -> None:
-        """Let go of the directory; iterators that still live hold it until they are gone."""
+        """Let go of the directory; iterators that still live hold it until they are gone.
+
+        Raises:
+            Unsupported: what was in memory could not be written; it is in the log, and read from
+                there when the table is opened. Not if that was said before.
+        """
         self.handles.clear()
-        with told(self.path):
-            for family in self.families.values():
-                family.close()
-            self.families.clear()
-            self.meta.close()
+        problems = []
+        for database in (*self.families.values(), self.meta):
+            try:
+                database.close()
+            except Exception as problem:  # noqa: BLE001  # all must be closed, then it is told
+                problems.append(explained(self.path, problem))
+        self.families.clear()
+        if problems and not self.failed:
+            raise problems[0]
 
 
 @contextmanager

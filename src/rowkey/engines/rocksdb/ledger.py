@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rowkey.cells import Family
 from rowkey.engines.contract import TableSpec
@@ -111,7 +111,8 @@ class Ledger(Territory):
 
 
 def _regions(meta: Rdict) -> Iterator[tuple[bytes, bytes]]:
-    for key, counters in meta.items(from_key=_REGION):
+    stored = cast("Iterator[tuple[bytes, bytes]]", meta.items(from_key=_REGION))
+    for key, counters in stored:
         if not key.startswith(_REGION):
             return
         yield key[len(_REGION) :], counters

@@ -21,7 +21,7 @@ from rowkey.cells import (
     check_timestamp,
 )
 from rowkey.engines.columns import rows_of
-from rowkey.engines.rocksdb.columns import compose_keys, escape_rows, wrap_values
+from rowkey.engines.pairs.columns import compose_keys, escape_rows, wrap_values
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ def load_blocks(table: Table, blocks: Sequence[CellBlock]) -> None:
         return
     for start in range(0, len(rows), ROWS):
         with table.lock:
-            _write(table, rows.slice(start, ROWS), [one.slice(start) for one in columns])
+            _write(table, rows.slice(start, ROWS), [one.part(start) for one in columns])
 
 
 def _may_meet(columns: Sequence[_Column]) -> bool:
-    """Whether two blocks may name the same column: then the order of rows decides, not of blocks."""
+    """Whether two blocks may name one column: then the order of rows decides, not of blocks."""
     named = [(one.family, one.qualifiers) for one in columns]
     return any(
         family == other
@@ -78,7 +78,7 @@ class _Column:
     values: Any
     timestamps: Any
 
-    def slice(self, start: int) -> _Column:
+    def part(self, start: int) -> _Column:
         """The part of one batch."""
         qualifiers, timestamps = self.qualifiers, self.timestamps
         if not isinstance(qualifiers, bytes):
@@ -96,8 +96,8 @@ class _Column:
 
     def size(self, rows: Any) -> int:
         """Bytes of its cells, the keys taken to be of mean length."""
-        count = len(self.values) - self.values.null_count
-        fixed = cell_bytes(0, len(self.family), 0, 0) + _total(rows) // len(rows)
+        count: int = len(self.values) - self.values.null_count
+        fixed: int = cell_bytes(0, len(self.family), 0, 0) + _total(rows) // len(rows)
         if isinstance(self.qualifiers, bytes):
             return count * (fixed + len(self.qualifiers)) + _total(self.values)
         return count * fixed + _total(self.qualifiers) + _total(self.values)
@@ -119,7 +119,7 @@ def _write(table: Table, rows: Any, columns: Sequence[_Column]) -> None:
     stored = [wrap_values(one.values) for one in columns]
     handles = [table.files.handles[one.family] for one in columns]
     # Row by row: RocksDB finds the place of a key faster beside the one before.
-    puts = zip(_by_row(keys), _by_row(stored), cycle(handles))
+    puts: Iterable[Any] = zip(_by_row(keys), _by_row(stored), cycle(handles))
     if any(one.values.null_count for one in columns):
         puts = (put for put in puts if put[1] is not None)
     deque(starmap(batch.put, puts), maxlen=0)

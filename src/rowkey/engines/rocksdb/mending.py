@@ -1,4 +1,4 @@
-"""The way out for a table whose log is damaged: all before the damage is kept, the rest set aside."""
+"""The way out for a table whose log is damaged: what precedes the damage is kept, no more."""
 
 from __future__ import annotations
 

@@ -20,21 +20,22 @@ from rowkey.cells import (
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
 from rowkey.engines.contract import ALL, Ask, Cursor, Reader, Store
+from rowkey.engines.pairs.ranges import open_pairs
+from rowkey.engines.pairs.reading import row_cells
 from rowkey.engines.rocksdb.cursor import RocksCursor
 from rowkey.engines.rocksdb.loading import load_blocks
 from rowkey.engines.rocksdb.options import check_codecs
-from rowkey.engines.rocksdb.purge import purge
-from rowkey.engines.rocksdb.reading import row_cells
+from rowkey.engines.rocksdb.purging import purge
 from rowkey.engines.specs import check_attributes_of, check_splits
 from rowkey.engines.territory import SplitLimits
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.contract import Check, RegionCount, Span, TableSpec
-    from rowkey.engines.rocksdb.pairs import Source
+    from rowkey.engines.pairs.ranges import Frozen, Source
     from rowkey.engines.rocksdb.tables import Table
 
 C = TypeVar("C")
@@ -48,7 +49,7 @@ class RocksReader(Reader):
         kept: its families as they were, for a snapshot.
     """
 
-    def __init__(self, table: Table, kept: Mapping[str, Source] | None = None) -> None:
+    def __init__(self, table: Table, kept: Mapping[str, Frozen] | None = None) -> None:
         self._table, self._kept, self._closed = table, kept, False
         if kept is not None:
             table.readers.add(self)
@@ -63,45 +64,43 @@ class RocksReader(Reader):
         check_ask(ask, self._table.families)
         return make_views(ask, self._table.families, self._table.clock())
 
-    def _of_one_moment(self, families: Iterable[str]) -> Mapping[str, Source]:
-        if self._kept is None:
-            return self._table.snapshots(families)
-        return {family: self._kept[family] for family in families if family in self._kept}
-
     def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
         views = self._views(ask)
         check_rows(rows)
-        if self._kept is None and len(views) == 1:
-            sources = self._table.sources(views)
-        else:
-            sources = self._of_one_moment(views)
         self._table.ledger.count_reads(rows)
-        return [self._read(row, sources, views) for row in rows]
+        if self._kept is None and len(views) > 1:
+            return [self._read_at_once(row, views) for row in rows]
+        sources = self._kept or self._table.files.families
+        return [_read(row, sources, views) for row in rows]
 
-    def _read(
-        self, row: bytes, sources: Mapping[str, Source], views: Mapping[str, View]
-    ) -> RowCells:
-        found: list[Cell] = []
-        for family, source in sources.items():
-            found += row_cells(source, family, row, views[family])
-        return RowCells(row, found)
+    def _read_at_once(self, row: bytes, views: Mapping[str, View]) -> RowCells:
+        """A row of several families, with no write between them."""
+        with self._table.lock:
+            return _read(row, self._table.files.families, views)
 
     def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
         views = self._views(ask)
-        sources = self._of_one_moment(views)
-        return [self._cursor(sources, views, span, ask) for span in spans]
-
-    def _cursor(
-        self, sources: Mapping[str, Source], views: Mapping[str, View], span: Span, ask: Ask
-    ) -> RocksCursor:
-        cursor = RocksCursor(sources, views, span, ask, self._table.ledger)
-        self._table.readers.add(cursor)
-        return cursor
+        sources: Mapping[str, Source] = self._kept or self._table.files.families
+        with self._table.lock:
+            opened = [
+                {name: open_pairs(sources[name], span, reverse=ask.reverse) for name in views}
+                for span in spans
+            ]
+        cursors = [RocksCursor(one, views, ask, self._table.ledger) for one in opened]
+        self._table.readers.update(cursors)
+        return list(cursors)
 
     def close(self) -> None:
         self._closed = True
-        if self._kept is not None:
-            self._kept = {}
+        for source in (self._kept or {}).values():
+            source.close()
+
+
+def _read(row: bytes, sources: Mapping[str, Source], views: Mapping[str, View]) -> RowCells:
+    found: list[Cell] = []
+    for family, view in views.items():
+        found += row_cells(sources[family], family, row, view)
+    return RowCells(row, found)
 
 
 class RocksStore(RocksReader, Store):
@@ -242,7 +241,7 @@ class RocksStore(RocksReader, Store):
 
     def snapshot(self) -> Reader:
         self._check_open()
-        return RocksReader(self._table, self._table.snapshots(self._table.families))
+        return RocksReader(self._table, self._table.freeze())
 
 
 def _looks(cells: Sequence[Cell]) -> bool:

@@ -10,10 +10,10 @@ from weakref import WeakSet
 
 from rowkey.cells import cell_bytes
 from rowkey.engines.contract import Span, TableSpec
+from rowkey.engines.pairs.layout import BESIDE, compose, unescape, wrap
+from rowkey.engines.pairs.ranges import Frozen, open_pairs, read_chunks, row_places
 from rowkey.engines.rocksdb.files import Files
-from rowkey.engines.rocksdb.layout import BESIDE, compose, unescape, wrap
 from rowkey.engines.rocksdb.ledger import Ledger, read_spec, store_spec
-from rowkey.engines.rocksdb.pairs import read_chunks, row_places
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from rocksdict import WriteBatch
 
-    from rowkey.cells import Family, RowCells
-    from rowkey.engines.rocksdb.pairs import Source
+    from rowkey.cells import RowCells
 
     Clock = Callable[[], int]
 
@@ -113,7 +112,9 @@ class Table:
             counts = touched.setdefault(self.ledger.locate(row), [0, 0])
             counts[0] += 1
             counts[1] += size
-        self.commit(batch, [(region, *counts) for region, counts in touched.items()], sync=sync)
+        self.commit(
+            batch, [(region, counts[0], counts[1]) for region, counts in touched.items()], sync=sync
+        )
 
     def commit(
         self,
@@ -150,7 +151,7 @@ class Table:
         sizes: dict[bytes, int] = {}
         for name, source in self.files.families.items():
             fixed = cell_bytes(0, len(name), 0, 0)
-            for keys, values in read_chunks(source, Span(start, stop)):
+            for keys, values in read_chunks(open_pairs(source, Span(start, stop))):
                 for row, begin, behind in row_places(keys):
                     size = sum(map(len, keys[begin:behind])) + sum(map(len, values[begin:behind]))
                     more = size + (behind - begin) * (fixed - BESIDE)
@@ -160,15 +161,11 @@ class Table:
         place = bisect_left(sums, sums[-1] / 2) if sums else 0
         return unescape(rows[place]) if place else None
 
-    def sources(self, families: Iterable[str]) -> Mapping[str, Source]:
-        """Families as they are; several of them are not of one moment."""
-        return {family: self.files.families[family] for family in families}
-
-    def snapshots(self, families: Iterable[str]) -> Mapping[str, Source]:
-        """Families as they are at one moment."""
+    def freeze(self) -> Mapping[str, Frozen]:
+        """All families as they are at this moment."""
         with self.lock:
             self.check_open()
-            return {family: self.files.families[family].snapshot() for family in families}
+            return {name: Frozen(family) for name, family in self.files.families.items()}
 
     def flush(self) -> None:
         """Write the counters, and all that is in memory, to files."""
@@ -187,7 +184,7 @@ class Table:
             for reader in list(self.readers):
                 reader.close()
             try:
-                if state == "closed":
+                if state == "closed" and not self.files.failed:
                     self.flush()
             finally:
                 self.state = state

@@ -6,21 +6,21 @@ What a range reads ahead grows as it is read, so that its first row costs no mor
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from rocksdict import ReadOptions
 
-from rowkey.engines.rocksdb.layout import BEHIND, END, escape
+from rowkey.engines.pairs.layout import BEHIND, END, escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocksdict import Rdict, Snapshot
+    from rocksdict import Rdict, RdictIter
 
     from rowkey.cells import View
     from rowkey.engines.contract import Span
 
-    Source = Rdict | Snapshot
     Pair = tuple[bytes, bytes]
     Pairs = tuple[list[bytes], list[bytes]]
 
@@ -43,6 +43,115 @@ _NARROW = 32
 """Cells up to which a row is read whole although few of its columns are wanted."""
 
 
+class Frozen:
+    """A family as it was: one iterator of RocksDB, which sees what it saw when it was made.
+
+    Snapshots of rocksdict 0.3.29 do not do: iterators made of them see what is written later.
+
+    Args:
+        family: the family.
+    """
+
+    def __init__(self, family: Rdict) -> None:
+        self._iterator: RdictIter | None = family.iter()
+        self._lock = Lock()
+
+    def pairs(self, start: bytes, stop: bytes, *, reverse: bool = False) -> Iterator[Pair]:
+        """Pairs from one key, inclusive, to another, exclusive; an empty one is no end.
+
+        Cost: about 1.6 times that of an iterator of one's own, and 5 µs for every 512 pairs.
+        """
+        count, place = _NARROW, stop if reverse else start
+        while True:
+            with self._lock:
+                found = self._next(place, count, reverse=reverse)
+            if reverse:
+                within = [pair for pair in found if pair[0] >= start]
+            else:
+                within = [pair for pair in found if not stop or pair[0] < stop]
+            yield from within
+            if len(within) < count:
+                return
+            place = within[-1][0] if reverse else within[-1][0] + END
+            count = PART
+
+    def _next(self, place: bytes, count: int, *, reverse: bool) -> list[Pair]:
+        """So many pairs from a place on; in reverse, those before it, or the last for no place."""
+        pairs = self._iterator
+        found: list[Pair] = []
+        if pairs is None:
+            return found
+        if not reverse:
+            pairs.seek(place)
+        elif place:
+            pairs.seek_for_prev(place)
+            if pairs.valid() and pairs.key() == place:
+                pairs.prev()
+        else:
+            pairs.seek_to_last()
+        while pairs.valid() and len(found) < count:
+            found.append((pairs.key(), pairs.value()))
+            if reverse:
+                pairs.prev()
+            else:
+                pairs.next()
+        return found
+
+    def close(self) -> None:
+        """Let go of the database."""
+        with self._lock:
+            self._iterator = None
+
+
+Source: TypeAlias = "Rdict | Frozen"
+"""A family, as it is or as it was."""
+
+
+class Opened(NamedTuple):
+    """The pairs of a range, read as they are asked for.
+
+    Args:
+        pairs: keys and values; in reverse the last first.
+        options: kept as long as the pairs: RocksDB keeps no copy of a bound.
+        reverse: whether they come in reverse.
+    """
+
+    pairs: Iterator[Pair]
+    options: ReadOptions | None
+    reverse: bool
+
+
+def open_pairs(source: Source, span: Span, *, reverse: bool = False) -> Opened:
+    """The pairs of a range, as they are now.
+
+    Args:
+        source: a family, as it is or as it was.
+        span: the range.
+        reverse: the last first.
+
+    Cost: some 3 µs; RocksDB looks for the first pair at once.
+    """
+    start, stop = escape(span.start), escape(span.stop)
+    if isinstance(source, Frozen):
+        return Opened(source.pairs(start, stop, reverse=reverse), None, reverse)
+    options = ReadOptions()
+    if stop:
+        options.set_iterate_upper_bound(stop)
+    if not reverse:
+        forward = cast("Iterator[Pair]", source.items(from_key=start, read_opt=options))
+        return Opened(forward, options, reverse)
+    pairs = cast("Iterator[Pair]", source.items(backwards=True, read_opt=options))
+    # rocksdict takes a lower bound for an upper one, so the end is watched for here.
+    return Opened(_down_to(start, pairs) if start else pairs, options, reverse)
+
+
+def _down_to(least: bytes, pairs: Iterator[Pair]) -> Iterator[Pair]:
+    for pair in pairs:
+        if pair[0] < least:
+            return
+        yield pair
+
+
 def row_pairs(source: Source, prefix: bytes, view: View) -> list[Pair]:
     """What is stored of one row in a family, in order.
 
@@ -55,9 +164,12 @@ def row_pairs(source: Source, prefix: bytes, view: View) -> list[Pair]:
 
     Cost: about 3 µs for RocksDB to find the row, and 0.2 µs a cell.
     """
+    behind = prefix[:-1] + BEHIND
+    if isinstance(source, Frozen):
+        return list(source.pairs(prefix, behind))
     options = ReadOptions()
-    options.set_iterate_upper_bound(prefix[:-1] + BEHIND)
-    items = source.items(from_key=prefix, read_opt=options)
+    options.set_iterate_upper_bound(behind)
+    items = cast("Iterator[Pair]", source.items(from_key=prefix, read_opt=options))
     if view.all_columns:
         return list(items)
     pairs = list(islice(items, _NARROW))
@@ -66,9 +178,7 @@ def row_pairs(source: Source, prefix: bytes, view: View) -> list[Pair]:
     return list(_some_columns(source, options, prefix, view))
 
 
-def _some_columns(
-    source: Source, options: ReadOptions, prefix: bytes, view: View
-) -> Iterator[Pair]:
+def _some_columns(source: Rdict, options: ReadOptions, prefix: bytes, view: View) -> Iterator[Pair]:
     """The cells without a qualifier, where a family's deletes stand, and those of some columns."""
     stretches = [(prefix + END, prefix + BEHIND)]
     if view.qualifiers is None:
@@ -88,23 +198,18 @@ def _some_columns(
             pairs.next()
 
 
-def read_chunks(
-    source: Source, span: Span, *, reverse: bool = False, alone: int = 0, first: int = MOST
-) -> Iterator[Pairs]:
+def read_chunks(opened: Opened, *, alone: int = 0, first: int = MOST) -> Iterator[Pairs]:
     """Everything stored in a range, in ascending chunks of whole rows.
 
     Args:
-        source: a family, as it is or as it was.
-        span: the range.
-        reverse: the last rows first; a chunk is ascending all the same.
+        opened: the range; in reverse the last rows come first, a chunk is ascending all the same.
         alone: how many rows are chunks of their own before all others.
         first: about how many cells the first chunk after them has.
 
     Returns:
         Keys and values, at least one row of them each.
     """
-    options = ReadOptions()
-    items = _opened(source, span, options, reverse=reverse)
+    items, _, reverse = opened
     keys: list[bytes] = []
     values: list[bytes] = []
     if alone:
@@ -163,32 +268,6 @@ def _chunks(
             keys, values = kept
             size = 0
         wanted = min(wanted * 2, MOST) + len(keys)
-
-
-def _opened(source: Source, span: Span, options: ReadOptions, *, reverse: bool) -> Iterator[Pair]:
-    """The pairs of a range.
-
-    Args:
-        source: a family.
-        span: the range.
-        options: must outlive the pairs: RocksDB keeps no copy of a bound.
-        reverse: the last first.
-    """
-    least = escape(span.start)
-    if span.stop:
-        options.set_iterate_upper_bound(escape(span.stop))
-    if not reverse:
-        return iter(source.items(from_key=least, read_opt=options))
-    items = source.items(backwards=True, read_opt=options)
-    # rocksdict takes a lower bound for an upper one, so the end is watched for here.
-    return _down_to(least, items) if least else iter(items)
-
-
-def _down_to(least: bytes, items: Iterator[Pair]) -> Iterator[Pair]:
-    for item in items:
-        if item[0] < least:
-            return
-        yield item
 
 
 def _last_row(keys: list[bytes]) -> int:

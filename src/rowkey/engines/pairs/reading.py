@@ -11,8 +11,8 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.cells import LATEST, Cell, Kind, RowCells
-from rowkey.engines.rocksdb.columns import take_columns_apart
-from rowkey.engines.rocksdb.layout import (
+from rowkey.engines.pairs.columns import take_columns_apart
+from rowkey.engines.pairs.layout import (
     END,
     KINDS,
     MARKED,
@@ -22,15 +22,14 @@ from rowkey.engines.rocksdb.layout import (
     unescape,
     unwrap,
 )
-from rowkey.engines.rocksdb.pairs import FIRST, ROWS_ALONE, read_chunks, row_pairs, row_places
+from rowkey.engines.pairs.ranges import FIRST, ROWS_ALONE, read_chunks, row_pairs, row_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rowkey.cells import View
-    from rowkey.engines.contract import Span
-    from rowkey.engines.rocksdb.columns import Columns
-    from rowkey.engines.rocksdb.pairs import Source
+    from rowkey.engines.pairs.columns import Columns
+    from rowkey.engines.pairs.ranges import Opened, Source
 
 FEW = 48
 """Cells below which taking them apart one by one is faster than Arrow's fixed cost. Measured."""
@@ -81,15 +80,14 @@ def cells_of(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int) ->
     return cells
 
 
-def read_rows(
-    source: Source, family: str, view: View, span: Span, *, reverse: bool = False
-) -> Iterator[Rows]:
+def read_rows(opened: Opened, family: str, view: View) -> Iterator[Rows]:
     """The rows of a range with the cells of one family that a read sees, some at a time.
 
     Returns:
         Rows in the order asked, those without a visible cell left out.
     """
-    for keys, values in read_chunks(source, span, reverse=reverse, alone=ROWS_ALONE, first=FIRST):
+    reverse = opened.reverse
+    for keys, values in read_chunks(opened, alone=ROWS_ALONE, first=FIRST):
         seen = None
         if len(keys) >= FEW:
             seen = seen_columns(take_columns_apart(keys, values), view)
@@ -97,7 +95,7 @@ def read_rows(
             rows = rows_one_by_one(family, keys, values, view)
             if reverse:
                 rows.reverse()
-            yield Rows([row.row for row in rows], iter([row.cells for row in rows]))  # type: ignore[list-item]
+            yield Rows([row.row for row in rows], iter([list(row.cells) for row in rows]))
         else:
             yield as_rows(family, seen.reversed_rows() if reverse else seen)
 

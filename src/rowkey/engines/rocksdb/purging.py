@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import View, survivors
 from rowkey.engines.contract import Span
-from rowkey.engines.rocksdb.columns import take_columns_apart
-from rowkey.engines.rocksdb.layout import END, unescape
-from rowkey.engines.rocksdb.pairs import read_chunks, row_places
-from rowkey.engines.rocksdb.reading import cells_of, seen_columns
+from rowkey.engines.pairs.columns import take_columns_apart
+from rowkey.engines.pairs.layout import END, unescape
+from rowkey.engines.pairs.ranges import open_pairs, read_chunks, row_places
+from rowkey.engines.pairs.reading import cells_of, seen_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def purge(table: Table) -> None:
 
 def _purge_chunk(table: Table, family: Family, start: bytes, now: int) -> bytes | None:
     """Purge some rows, and give the first that comes behind them; None if there is none."""
-    chunks = read_chunks(table.files.families[family.name], Span(start))
+    chunks = read_chunks(open_pairs(table.files.families[family.name], Span(start)))
     keys, values = next(chunks, ([], []))
     if not keys:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST, Kind
-from rowkey.engines.rocksdb.layout import END, MARK, PUT_BYTE, TAIL, escape, tail, unwrap, wrap
+from rowkey.engines.pairs.layout import END, MARK, PUT_BYTE, TAIL, escape, tail, unwrap, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,8 @@ class Columns:
         """The places at which a row begins, ascending."""
         import numpy as np
 
-        return np.flatnonzero(_changes(self.rows))
+        starts: npt.NDArray[Any] = np.flatnonzero(_changes(self.rows))
+        return starts
 
     def kept(self, versions: int) -> npt.NDArray[Any]:
         """Whether a cell is among the first so many of its column."""
@@ -175,7 +176,8 @@ def _timestamps(data: npt.NDArray[Any], stops: npt.NDArray[Any]) -> npt.NDArray[
 
     windows = np.lib.stride_tricks.sliding_window_view(data, 8)
     left = windows[stops - TAIL].view(">i8").ravel()
-    return LATEST - left.astype(np.int64)
+    stamps: npt.NDArray[Any] = LATEST - left.astype(np.int64)
+    return stamps
 
 
 def _unescaped(array: Any) -> Any:

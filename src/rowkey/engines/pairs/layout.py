@@ -1,14 +1,14 @@
-r"""The bytes of a cell in RocksDB: one pair of key and value, whose order is HBase's order of cells.
+r"""The bytes of a cell in RocksDB: a key, whose order is HBase's order of cells, and a value.
 
 ```
 key    row, escaped   00   qualifier, escaped   00   2^63 - 1 - timestamp, 8 bytes   255 - kind
 value  as it is, unless it begins with C1:   C1 00   the value
        with a time to live of its own:       C1 01   milliseconds, 8 bytes   the value
 ```
-Escaping writes 00 as 01 01 and 01 as 01 02, so no 00 is left: the first 00 of a key ends its row, and
-the one before the last 9 bytes ends its qualifier. A later put of the same coordinates has the same
-key, so it replaces the earlier one, which is what HBase shows. C1 begins neither UTF-8 text nor
-MessagePack, so next to no value grows.
+Escaping writes 00 as 01 01 and 01 as 01 02, so no 00 is left: the first 00 of a key ends its row,
+and the one before the last 9 bytes ends its qualifier. A later put of the same coordinates has the
+same key, so it replaces the earlier one, which is what HBase shows. C1 begins neither UTF-8 text
+nor MessagePack, so next to no value grows.
 """
 
 from __future__ import annotations

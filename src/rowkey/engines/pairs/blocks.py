@@ -6,8 +6,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines.columns import block_schema, build_blocks
-from rowkey.engines.rocksdb.columns import take_columns_apart
-from rowkey.engines.rocksdb.reading import rows_one_by_one, seen_columns
+from rowkey.engines.pairs.columns import take_columns_apart
+from rowkey.engines.pairs.reading import rows_one_by_one, seen_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import View
-    from rowkey.engines.rocksdb.columns import Columns
-    from rowkey.engines.rocksdb.pairs import Pairs
+    from rowkey.engines.pairs.columns import Columns
+    from rowkey.engines.pairs.ranges import Pairs
 
     Piece = tuple[pa.RecordBatch, list[int]]
     """Cells, and where each row begins."""
@@ -75,18 +75,18 @@ def regrouped(pieces: Iterable[Piece], rows: int, limit: int | None) -> Iterator
     waiting: list[pa.RecordBatch] = []
     begins: list[int] = []
     left = limit
-    for block, starts in pieces:
-        if left is not None:
-            starts, block = _first(starts, block, left)
-            left -= len(starts)
-        while starts:
-            more = rows - len(begins)
-            taken, rest = starts[:more], starts[more:]
-            cut = rest[0] if rest else starts[0] + block.num_rows
-            behind = sum(one.num_rows for one in waiting)
-            begins += [behind + start - starts[0] for start in taken]
-            waiting.append(block.slice(0, cut - starts[0]))
-            block, starts = block.slice(cut - starts[0]), rest
+    for piece in pieces:
+        block, starts = piece if left is None else _first(piece, left)
+        left = None if left is None else left - len(starts)
+        done = 0
+        while done < len(starts):
+            taken = starts[done : done + rows - len(begins)]
+            behind = done + len(taken)
+            stop = starts[behind] if behind < len(starts) else block.num_rows
+            before = sum(one.num_rows for one in waiting) - taken[0]
+            begins += [before + start for start in taken]
+            waiting.append(block.slice(taken[0], stop - taken[0]))
+            done = behind
             if len(begins) == rows:
                 yield _joined(waiting), pa.array(begins)
                 waiting, begins = [], []
@@ -96,11 +96,10 @@ def regrouped(pieces: Iterable[Piece], rows: int, limit: int | None) -> Iterator
         yield _joined(waiting), pa.array(begins)
 
 
-def _first(starts: list[int], block: Any, most: int) -> tuple[list[int], Any]:
+def _first(piece: Piece, most: int) -> Piece:
     """The first rows of a piece."""
-    if len(starts) <= most:
-        return starts, block
-    return starts[:most], block.slice(0, starts[most])
+    block, starts = piece
+    return piece if len(starts) <= most else (block.slice(0, starts[most]), starts[:most])
 
 
 def _joined(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
