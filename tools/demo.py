@@ -1,7 +1,8 @@
-"""Judges the designs that ship with rowkey on the recordings that ship with it.
+"""Judges the designs that ship with rowkey on the recordings that ship with it, and runs one.
 
 Three keys for each recording: time first, the remainder of the time, a hashed bucket. Their
-verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder.
+verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder. The
+hashed bucket is then a table on the embedded engine, whose regions count what was predicted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rowkey import Design, simulate
+from rowkey.engines import open_engine
 from rowkey.render import print_simulation, reasons, simulation_document
+from rowkey.table import drop_table, load_file, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,6 +53,9 @@ def main() -> None:
         found = _judged(place)
         _show(console, place.name, found)
         _write(given.folder / place.name, found)
+    runs = given.examples / "flights" / "hashed.toml"
+    if runs.exists():
+        _run(console, given.folder, runs)
     _close(console, given.folder, max(places[-1].glob("*.toml"), key=lambda path: _rank(path.stem)))
 
 
@@ -148,6 +154,39 @@ def _write(folder: Path, found: Mapping[str, Simulation]) -> None:
         (folder / f"{name}.txt").write_text(text.getvalue(), encoding="utf-8")
         document = json.dumps(simulation_document(one), indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(document + "\n", encoding="utf-8")
+
+
+def _run(console: Console, folder: Path, path: Path) -> None:
+    """The same design as a table: loaded, read in order, and its regions counted."""
+    design = Design.read(path)
+    url = f"rocks:{folder / 'data'}"
+    if design.table in _tables(url):
+        drop_table(design.table, url)
+    with open_table(design, url) as table:
+        loaded = load_file(table, design.sample_path or path)
+        counts = [region.writes for region in table.regions()]
+        latest = list(table.read("history of a flight", "UA", 15))
+        departures = table.count("carrier = ?", "UA")
+    predicted = [region.writes for region in simulate.run(design).regions]
+    console.print()
+    console.print(Text.assemble(("the same design as a table", "bold"), f" on {_near_url(url)}"))
+    console.print(f"{loaded.rows:,} rows written; {departures:,} of them are departures of UA")
+    words = "as simulated" if counts == predicted else "NOT AS SIMULATED"
+    console.print(f"writes of its {len(counts)} regions, {words}: {counts}")
+    console.print("the latest departures of UA 15, one range read backwards:")
+    for row in latest[:3]:
+        time = design.fields["time"].type.show(row["time"])
+        console.print(f"  {time}  {row['origin']} to {row['dest']}  {row['tailnum']}")
+
+
+def _tables(url: str) -> list[str]:
+    with open_engine(url) as engine:
+        return engine.tables()
+
+
+def _near_url(url: str) -> str:
+    scheme, _, place = url.partition(":")
+    return f"{scheme}:{_near(Path(place))}"
 
 
 def _close(console: Console, folder: Path, design: Path) -> None:

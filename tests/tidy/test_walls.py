@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click import Context
 
+from rowkey.catalog import CATALOGS
 from rowkey.cli.group import program
+from rowkey.engines import ENGINES
 from rowkey.heat import CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
 from rowkey.regions import SPLITS
@@ -27,6 +29,8 @@ DRAWERS = {
     "formats": FORMATS,
     "causes": CAUSES,
     "places": PLACES,
+    "backends": ENGINES,
+    "stores": CATALOGS,
     "verbs": dict.fromkeys(program.list_commands(Context(program))),
 }
 FOLDER_FILES_MOST = 12

@@ -64,7 +64,7 @@ def _context(command: click.Command, name: str, parent: click.Context | None) ->
 def _exit_codes() -> list[list[str]]:
     """The codes that the command's own module promises."""
     own = inspect.getmodule(cli_room.command().callback)
-    told = (own.__doc__ or "").partition("Exit codes:")[2]
+    told = (own.__doc__ or "").partition("Exit codes:")[2].partition("\n\n")[0]
     return [
         [code(number), meaning.strip()]
         for number, _, meaning in (one.strip(" .\n").partition(" ") for one in told.split(","))
@@ -78,6 +78,9 @@ DOCUMENTS = {
     "check": render.CHECK,
     "splits": render.SPLITS,
     "vectors": render.VECTORS,
+    "explain": render.EXPLANATIONS,
+    "count": render.COUNT,
+    "count --regions": render.REGIONS,
 }
 
 
@@ -96,8 +99,8 @@ def json() -> str:
     return page("JSON", json, *blocks)
 
 
-ROOMS = ("schema", "cells", "regions", "keys", "rows", "plan", "workload", "design", "heat",
-         "simulate", "render")  # fmt: skip
+ROOMS = ("schema", "cells", "regions", "engines", "keys", "rows", "plan", "workload", "design",
+         "heat", "simulate", "catalog", "table", "render")  # fmt: skip
 
 
 def python() -> str:

@@ -1,8 +1,8 @@
 """The command itself: finds its verbs, prints errors as sentences, and exits as promised.
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 4 the place where tables live cannot be used
-or reached, 130 interrupted, 141 where whoever reads the output closed it before its end so that
-nothing is said of findings, 70 where rowkey itself is wrong.
+or reached, 70 rowkey itself is wrong, 130 interrupted, 141 whoever reads the output closed it
+before its end: nothing is said of findings.
 
 `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """
@@ -107,10 +107,12 @@ def main() -> None:
 
 
 def _show_usage(problem: click.ClickException) -> None:
-    """What was wrong with the command line, in two lines."""
+    """What was wrong with the command line, in two lines, however long it was."""
+    from rowkey.errors import printable
+
     context = getattr(problem, "ctx", None)
     verb = context.command_path if context else "rowkey"
-    click.echo(f"{verb}: {problem.format_message()}", err=True)
+    click.echo(f"{verb}: {printable(problem.format_message())}", err=True)
     click.echo(f"Try '{verb} --help'.", err=True)
 
 

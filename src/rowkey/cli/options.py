@@ -35,6 +35,7 @@ TEXT_OR_JSON = click.option(
     help="What is printed.",
 )
 
+
 class _Count(click.IntRange):
     """A number of rows."""
 

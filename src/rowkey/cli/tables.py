@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from itertools import chain, islice
-from os.path import isfile  # false for a name that no file can have
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,7 +80,9 @@ def _named(design: str) -> Design | str:
     """A design file that is named, or the name of a table."""
     from rowkey.design import Design
 
-    return Design.read(design) if design.endswith(".toml") or isfile(design) else design
+    # pathlib raises for a name that no file can have.
+    is_file = design.endswith(".toml") or os.path.isfile(design)  # noqa: PTH113
+    return Design.read(design) if is_file else design
 
 
 def print_rows(scan: Scan, form: str) -> None:

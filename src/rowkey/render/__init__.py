@@ -1,6 +1,6 @@
 """Results shown: as text for people, as JSON documents for machines."""
 
-from rowkey.render.counts import regions_document, regions_lines
+from rowkey.render.counts import count_document, regions_document, regions_lines
 from rowkey.render.documents import (
     FORMAT,
     check_document,
@@ -11,8 +11,14 @@ from rowkey.render.documents import (
     splits_document,
     vectors_document,
 )
-from rowkey.render.fields import CHECK, SIMULATE, SPLITS, VECTORS, paths_of
-from rowkey.render.plans import EXPLAIN, explanation_document, explanation_lines
+from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
+from rowkey.render.plans import (
+    EXPLAIN,
+    EXPLANATIONS,
+    explanation_document,
+    explanation_lines,
+    explanations_document,
+)
 from rowkey.render.text import (
     check_lines,
     print_simulation,
@@ -23,15 +29,20 @@ from rowkey.render.text import (
 
 __all__ = [
     "CHECK",
+    "COUNT",
     "EXPLAIN",
+    "EXPLANATIONS",
     "FORMAT",
+    "REGIONS",
     "SIMULATE",
     "SPLITS",
     "VECTORS",
     "check_document",
     "check_lines",
+    "count_document",
     "explanation_document",
     "explanation_lines",
+    "explanations_document",
     "mistakes_document",
     "paths_of",
     "plain",

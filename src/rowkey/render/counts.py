@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.render.documents import FORMAT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -11,10 +13,15 @@ if TYPE_CHECKING:
     from rowkey.engines import RegionCount
 
 
+def count_document(design: Design, rows: int) -> dict[str, Any]:
+    """How many rows were counted, as `rowkey count -f json` prints it."""
+    return {"format": FORMAT, "table": design.table, "rows": rows}
+
+
 def regions_document(design: Design, counts: Sequence[RegionCount]) -> dict[str, Any]:
     """The counters of all regions, with row keys in hexadecimal."""
     return {
-        "format": 1,
+        "format": FORMAT,
         "table": design.table,
         "regions": [
             {

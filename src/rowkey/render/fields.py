@@ -163,6 +163,21 @@ VECTORS = {
     "vectors[].parts[]": "the bytes of each part, hexadecimal",
 }
 
+REGIONS = {
+    "format": "version of this document",
+    "table": "name of the table",
+    "regions[].start": "first possible row key, hexadecimal; empty for the first region",
+    "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
+    "regions[].writes": "mutations of a row since its creation; all cells of a put are one",
+    "regions[].reads": "rows returned by gets and scans, and gets that found nothing",
+}
+
+COUNT = {
+    "format": "version of this document",
+    "table": "name of the table",
+    "rows": "rows that meet all conditions",
+}
+
 
 def paths_of(document: Any, prefix: str = "") -> Iterator[str]:
     """Every path of a document, as the tables above spell them: `a.b`, `a[]`.

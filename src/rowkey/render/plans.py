@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.plan import lines_of
+from rowkey.render.documents import FORMAT
 from rowkey.render.text import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rowkey.plan import Explanation
 
@@ -40,8 +41,27 @@ EXPLAIN = {
 """The meaning of every field of `explanation_document`."""
 
 
+EXPLANATIONS = {
+    "format": "version of this document",
+    **{f"reads[].{path}": meaning for path, meaning in EXPLAIN.items()},
+}
+"""The meaning of every field of `explanations_document`."""
+
+
+def explanations_document(told: Mapping[str, Explanation]) -> dict[str, Any]:
+    """How reads run, as `rowkey explain -f json` prints it.
+
+    Args:
+        told: how each runs, by its name; the name is empty for one asked in words.
+    """
+    return {
+        "format": FORMAT,
+        "reads": [explanation_document(name, found) for name, found in told.items()],
+    }
+
+
 def explanation_document(name: str, found: Explanation) -> dict[str, Any]:
-    """How one read runs, as `rowkey explain -f json` lists it.
+    """How one read runs, as `explanations_document` lists it.
 
     Args:
         name: the name of a declared read, or an empty string.

@@ -12,6 +12,7 @@ from rowkey.rows.contract import Width
 from rowkey.rows.opening import Opening, slices_of
 from rowkey.rows.places import KINDS
 from rowkey.rows.reading import Reading
+from rowkey.rows.widths import mean_bytes
 from rowkey.rows.writing import Writing
 
 if TYPE_CHECKING:
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, CellBlock, RowCells
     from rowkey.errors import Mistake
-    from rowkey.keys import Field, FieldType, Key, Rest
+    from rowkey.keys import Field, Key, Rest
     from rowkey.rows.contract import CellShape, Place, Slot
     from rowkey.rows.stamp import Stamp
     from rowkey.schema import Bounds, Facts
 
 DEFAULT_FAMILY = "d"
-UNKNOWN_TEXT_BYTES = 16
-"""Taken for the mean of a text of which nothing is known, and said so where it matters."""
 
 
 @dataclass(frozen=True)
@@ -360,23 +359,6 @@ class Layout:
             * c.share
             for c in self.cells(facts)
         )
-
-
-def mean_bytes(declared: Field, facts: Facts | None) -> float:
-    """Mean bytes of a field's value by itself: measured, declared, or from its type."""
-    if facts is not None and facts.bytes_mean is not None:
-        return facts.bytes_mean
-    if declared.words.mean_bytes is not None:
-        return declared.words.mean_bytes
-    return own_bytes(declared.type)
-
-
-def own_bytes(kind: FieldType) -> float:
-    """Bytes of a value of the type by itself: its width, or a guess for text and bytes."""
-    framing = kind.own().framing
-    if framing.most is None:
-        return float(max(framing.least, UNKNOWN_TEXT_BYTES))
-    return (framing.least + framing.most) / 2
 
 
 def lay_out(key: Key, fields: Mapping[str, Field], family: str = DEFAULT_FAMILY) -> Layout:

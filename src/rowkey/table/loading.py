@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
 from rowkey.table.writing import as_row_error
-from rowkey.workload import format_for, open_sample
+from rowkey.workload import LeftOut, format_for, open_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.engines import Store
+    from rowkey.keys import Field
     from rowkey.table.stamps import Stamps
     from rowkey.table.table import Table
-    from rowkey.workload import LeftOut
+    from rowkey.workload import Sample
 
 AT_ONCE = 16_384
 """Rows that are encoded together: their columns stay in the processor's cache."""
@@ -99,7 +100,7 @@ def load_file(
     """
     design = table.design
     words = format_words or format_for(Path(path), design.sample_format, design.sample_path)
-    sample = open_sample(path, design.fields, None, words)
+    sample = _as_named(open_sample(path, design.fields, None, words))
     record = _Record(table.store, Path(path), design, shuffle=shuffle)
     before = 0 if restart else record.done()
     done = before
@@ -118,6 +119,25 @@ def load_file(
         raise
     record.forget()
     return Loaded(done - before, before, sample.left_out)
+
+
+def _as_named(sample: Sample) -> Sample:
+    """A sample that is read by the names of the fields where it has no column that is declared.
+
+    So a file that was written from a table can be loaded again, whatever `from` says.
+    """
+    if not any(field.words.source for field in sample.fields.values()):
+        return sample
+    first = next(iter(sample.format.batches(sample.path, None, LeftOut())), None)
+    there = set() if first is None else set(first.schema.names)
+    return replace(sample, fields={n: _found(f, there) for n, f in sample.fields.items()})
+
+
+def _found(field: Field, there: set[str]) -> Field:
+    """A field as one of the columns that are there holds it."""
+    if field.words.source in there or field.name not in there:
+        return field
+    return replace(field, words=field.words.model_copy(update={"source": None}))
 
 
 class _Record:

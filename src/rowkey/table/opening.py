@@ -145,8 +145,7 @@ class _Place:
     def remembered(self, clock: Callable[[], int]) -> Table:
         """The table of a name, under the design that the catalog has."""
         if self.name not in self.engine.tables():
-            there = ", ".join(self.engine.tables()) or "none"
-            raise Unsupported(self.url, f"there is no table {self.name}", f"one of: {there}")
+            raise _missing(self.url, self.name, self.engine)
         return self._in_use(self._entry().design, clock)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:

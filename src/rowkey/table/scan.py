@@ -212,10 +212,12 @@ class Scan:
         layout = self.design.layout
         is_whole = self.sorts or bool(self.residual) or layout.shares_rows
         is_whole = is_whole or self.design.key.is_salted
+        # The row of the token is read again.
+        again = self.start is not None
         return Ask(
             qualifiers=layout.qualifiers(self.asked.bounds),
             reverse=self.reverse,
-            limit=None if is_whole else self.limit,
+            limit=None if is_whole or self.limit is None else self.limit + again,
         )
 
     def _run(self, one: KeyRange, cursor: Cursor) -> Iterator[Piece]:

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.script import SPEC, Clock, Script, everything, visible, writes
+from engines.rocks.script import SPEC, Clock, Script, Stored, everything, visible, writes
 from rowkey.engines.backends.memory import Memory
 from rowkey.engines.backends.rocks import Rocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from random import Random
 
+    from rowkey.cells import RowCells
     from rowkey.engines import Store
 
 ROOT = Path(__file__).parents[3]
 
 
 class Killing:
-    """One table, its writers, and a table in memory that holds what was acknowledged.
+    """One table, its writers, and a model that holds what was acknowledged.
 
     Args:
         place: an empty folder.
@@ -37,11 +37,16 @@ class Killing:
 
     def __init__(self, place: Path, seed: int, mode: str = "writes", *, sync: bool = False) -> None:
         self.place, self.script, self.mode, self.sync = place, Script(seed, mode), mode, sync
-        self.clock = Clock()
-        self.model: Store = Memory.open("", clock=self.clock).create(SPEC)
-        self.done = self.kept = self.lost = 0
+        self.model: Stored | Cared = (Stored if mode == "writes" else Cared)(self.script)
+        self.clock = self.model.clock
+        self.kept = self.lost = 0
 
-    def start(self, limit: Callable[[], None] | None = None) -> subprocess.Popen[str]:
+    @property
+    def done(self) -> int:
+        """How many operations the model has done."""
+        return self.model.done
+
+    def start(self) -> subprocess.Popen[str]:
         """A writer that goes on where the model stands."""
         (self.place / "journal").unlink(missing_ok=True)
         arguments = [str(self.place), str(self.script.seed), self.mode, str(self.done + 1)]
@@ -51,7 +56,6 @@ class Killing:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=limit,
         )
         deadline = time.monotonic() + 30
         while not self.journal():
@@ -61,6 +65,13 @@ class Killing:
             time.sleep(0.002)
         return writer
 
+    def wait_for(self, operations: int) -> None:
+        """Wait until a writer has done so many operations, for a minute at most."""
+        deadline = time.monotonic() + 60
+        while sum(line.startswith("commit") for line in self.journal()) < operations:
+            assert time.monotonic() < deadline, "the writer writes nothing"
+            time.sleep(0.01)
+
     def journal(self) -> list[str]:
         """The whole lines that the writer has noted."""
         path = self.place / "journal"
@@ -68,9 +79,10 @@ class Killing:
         return text[: text.rfind("\n") + 1].splitlines()
 
     def kill(self, random: Random, *, stopped_s: float = 0) -> None:
-        """Let a writer write for 20 to 600 ms, and kill it; stop it first if asked."""
+        """Let a writer write for 20 to 600 ms, one operation at least; stop it first if asked."""
         writer = self.start()
         time.sleep(random.uniform(0.02, 0.6))
+        self.wait_for(1)
         if stopped_s:
             writer.send_signal(signal.SIGSTOP)
             time.sleep(stopped_s)
@@ -82,18 +94,18 @@ class Killing:
         """Hold the table against the model: what is acknowledged, and the last operation or not."""
         acknowledged, under_way = self._noted()
         while self.done < acknowledged:
-            self._do_next()
+            self.model.do_next()
         engine = Rocks.open(str(self.place / "db"), clock=self.clock)
         store = engine.table("t")
-        if under_way and writes(self.model) != writes(store):
-            self._do_next()
+        if under_way and self.model.writes() != writes(store):
+            self.model.do_next()
             self.kept += 1
         else:
             self.lost += bool(under_way)
-        assert writes(self.model) == writes(store)
+        assert self.model.writes() == writes(store)
         # A compaction that was cut short has dropped some of what nobody sees.
         look = everything if self.mode == "writes" else visible
-        assert look(self.model) == look(store)
+        assert self.model.everything() == look(store)
         engine.close()
 
     def _noted(self) -> tuple[int, int]:
@@ -104,7 +116,29 @@ class Killing:
         pending = last.get("pending", 0)
         return acknowledged, pending if pending > acknowledged else 0
 
-    def _do_next(self) -> None:
+
+class Cared:
+    """The same with flushes, compactions and splits: a table in memory, and what is seen of it.
+
+    Args:
+        script: the operations.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.script, self.clock = script, Clock()
+        self.store: Store = Memory.open("", clock=self.clock).create(SPEC)
+        self.done = 0
+
+    def do_next(self) -> None:
+        """Do the next operation."""
         self.done += 1
         self.clock.operation = self.done
-        self.script.apply(self.model, self.done)
+        self.script.apply(self.store, self.done)
+
+    def everything(self) -> list[RowCells]:
+        """All that is seen, in order."""
+        return visible(self.store)
+
+    def writes(self) -> list[tuple[bytes, int]]:
+        """The regions and how often each was written to."""
+        return writes(self.store)

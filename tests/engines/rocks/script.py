@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from bisect import bisect_right
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -65,17 +66,22 @@ class Script:
     def __init__(self, seed: int, mode: str = "writes") -> None:
         self.seed, self.mode = seed, mode
 
-    def apply(self, store: Store, number: int, *, sync: bool | None = None) -> None:
+    def apply(self, store: Store, number: int) -> None:
         """Do operation `number`, from 1."""
         random = Random(self.seed * 1_000_003 + number)
         if self.mode == "care" and number % 40 == 0:
             self._care(store, number, random)
-        elif random.random() < 0.1:
+        elif self.mode == "care" and number % 10 == 0:
             row = b"key%d" % random.randrange(KEYS)
             store.increment(row, [("d", b"count", random.randrange(-9, 9))])
         else:
-            rows = [b"key%d" % random.randrange(KEYS) for _ in range(random.choice((1, 3, 9)))]
-            store.mutate([RowCells(row, _cells(random)) for row in rows], sync=sync)
+            store.mutate(self.mutations(number))
+
+    def mutations(self, number: int) -> list[RowCells]:
+        """The puts and deletes of operation `number`."""
+        random = Random(self.seed * 1_000_003 + number)
+        rows = [b"key%d" % random.randrange(KEYS) for _ in range(random.choice((1, 3, 9)))]
+        return [RowCells(row, _cells(random)) for row in rows]
 
     @staticmethod
     def _care(store: Store, number: int, random: Random) -> None:
@@ -87,6 +93,43 @@ class Script:
                 store.split(at)
         else:
             store.flush()
+
+
+class Stored:
+    """What a table stores after some operations of a script that only writes: a plain dictionary.
+
+    Args:
+        script: the operations.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.script, self.clock = script, Clock()
+        self.done = 0
+        self.rows: dict[bytes, dict[tuple[str, bytes, int, int], Cell]] = {}
+        self.counts = [0] * (len(SPEC.splits) + 1)
+
+    def do_next(self) -> None:
+        """Do the next operation."""
+        self.done += 1
+        self.clock.operation = self.done
+        for row, cells in self.script.mutations(self.done):
+            held = self.rows.setdefault(row, {})
+            for given in cells:
+                latest = given.timestamp == LATEST
+                cell = given._replace(timestamp=self.clock()) if latest else given
+                held[cell.family, cell.qualifier, -cell.timestamp, -cell.kind] = cell
+            self.counts[bisect_right(SPEC.splits, row)] += 1
+
+    def everything(self) -> list[RowCells]:
+        """All that is stored, in order."""
+        return [
+            RowCells(row, [cell for _, cell in sorted(held.items())])
+            for row, held in sorted(self.rows.items())
+        ]
+
+    def writes(self) -> list[tuple[bytes, int]]:
+        """The regions and how often each was written to."""
+        return list(zip((b"", *SPEC.splits), self.counts, strict=True))
 
 
 def everything(store: Store) -> list[RowCells]:

@@ -37,6 +37,6 @@ def command(design: str, url: str, where: tuple[str, ...], output: str, *, regio
             return
         count = table.count(conditions_of(where))
     if output == "json":
-        print_json(count_document(count))
+        print_json(count_document(table.design, count))
     else:
         print_lines([str(count)])

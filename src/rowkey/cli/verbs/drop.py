@@ -28,7 +28,7 @@ def command(table: str, url: str, yes: str | None) -> None:
         print_aside([f"All rows of {name} on {url} will be gone."])
         typed = click.prompt("Its name", err=True)
     if typed != name:
-        given = "its name was not typed" if typed is None else f"{typed!r} is not its name"
+        given = "its name was not typed" if typed is None else f"{typed[:40]!r} is not its name"
         raise click.UsageError(f"{name} stays: {given}. Give --yes {name}.")
     with reaching():
         drop_table(name, url)

@@ -22,6 +22,9 @@ from rowkey.cli.tables import ON, opened, print_rows
 def command(design: str, url: str, form: str) -> None:
     """Print all rows, in the order of the key less what only spreads them; `load` takes them back.
 
+    In CSV a null stands as nothing and an empty text as two quotes, which `load` reads alike: where
+    texts may be null, JSON lines and Arrow keep them apart.
+
     \b
     rowkey dump logs.toml --on rocks:./data > rows.jsonl
     rowkey dump logs.toml --on rocks:./data -f arrow > rows.arrows

@@ -76,7 +76,19 @@ class Files:
         given = {family.name: family for family in families}
         options = {column_family(name): family_options(family) for name, family in given.items()}
         with told(path):
-            return cls(path, Rdict(str(path), table_options(), options), given)
+            files = cls(path, Rdict(str(path), table_options(), options), given)
+            for family in given.values():
+                files._keep_filter(family)
+        return files
+
+    def _keep_filter(self, family: Family) -> None:
+        """Give a new family its Bloom filter once more, in words.
+
+        A filter that was given as an object is stored without its size, and lost when the options
+        are loaded: seen with rocksdict 0.3.29.
+        """
+        if family.bloom != "NONE":
+            self.families[family.name].set_options(changed_options(family))
 
     @classmethod
     def open(cls, path: Path, *, repair: bool = False) -> Files:
@@ -108,6 +120,7 @@ class Files:
             if name not in Rdict.list_cf(str(self.path)):
                 self.meta.create_column_family(name, family_options(family)).close()
             self._know(family.name)
+            self._keep_filter(family)
 
     def batch(self) -> WriteBatch:
         """An empty batch of changes."""

@@ -1,0 +1,145 @@
+"""Tables are directories: what is in them is there again, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.cells import Cell, Family, Kind, RowCells
+from rowkey.engines import Ask, Span, TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.errors import Refused, Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.engines import Store
+
+RAW = Ask(raw=True, versions=100)
+ODD = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
+
+
+def written(engine: Rocks) -> Store:
+    """A table of odd families with a row of every kind of cell."""
+    store = engine.create(TableSpec("space:t.able", ODD, (b"\0", b"m"), {"word": "vålue"}))
+    cells = [Cell("d", b"q", 5, b"v", kind) for kind in (Kind.PUT,)]
+    cells += [Cell("d", b"q", 5, kind=kind) for kind in (Kind.DELETE, Kind.DELETE_COLUMN)]
+    cells += [Cell("default", b"", 7, kind=Kind.DELETE_FAMILY), Cell("default", b"\0", 7, b"\xc1")]
+    cells += [Cell("é [x]=#%", b"\1", 2**63 - 2, b"", ttl_ms=1)]
+    store.mutate([RowCells(b"\0\1\xff", cells), RowCells(b"z", [Cell("d", b"n", 1, b"1")])])
+    store.increment(b"z", [("d", b"n8", 4)])
+    store.get([b"z", b"none"])
+    return store
+
+
+def all_of(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCells]]:
+    """Everything a table can be asked for."""
+    (cursor,) = store.scan([Span()], RAW)
+    return store.spec, list(cursor), store.get([b"z"], Ask(versions=9))
+
+
+def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
+    """Description, regions, counters and cells of every kind, through two engines in turn."""
+    with Rocks.open(str(tmp_path)) as engine:
+        store = written(engine)
+        store.split(b"y")
+        seen, regions = all_of(store), store.regions()
+    for _ in range(2):
+        with Rocks.open(str(tmp_path)) as engine:
+            assert ["space:t.able"] == engine.tables()
+            store = engine.table("space:t.able")
+            assert regions == store.regions()
+            assert seen == all_of(store)
+            regions = store.regions()
+
+
+def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
+    """Closing one handle leaves the other; a dropped table is gone for both."""
+    with Rocks.open(str(tmp_path)) as engine:
+        first, second = written(engine), engine.table("space:t.able")
+        first.close()
+        with pytest.raises(Refused, match="is closed"):
+            first.get([b"z"])
+        assert second.get([b"z"])[0].cells
+        engine.drop("space:t.able")
+        with pytest.raises(Refused, match="is dropped"):
+            second.get([b"z"])
+        assert [] == [path.name for path in tmp_path.iterdir() if path.is_dir()]
+
+
+def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> None:
+    """Cursors, blocks and snapshots that were left open give the directory free."""
+    engine = Rocks.open(str(tmp_path))
+    store = written(engine)
+    rows, blocks = store.scan([Span(), Span(b"a")])
+    started, snapshot = iter(rows), store.snapshot()
+    next(started)
+    (kept,) = snapshot.scan([Span()])
+    batches = blocks.blocks()
+    engine.close()
+    with Rocks.open(str(tmp_path)) as again:
+        assert again.table("space:t.able").get([b"z"])[0].cells
+    assert [] == list(started)
+    assert [] == list(kept)
+    assert [] == list(batches)
+
+
+def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
+    """A kill amid `create` leaves a directory without its mark: another table may take it."""
+    with Rocks.open(str(tmp_path)) as engine:
+        written(engine)
+        engine.drop("space:t.able")
+        engine.create(TableSpec("t", (Family("old"),)))
+    (tmp_path / "t" / "rowkey").unlink()
+    with Rocks.open(str(tmp_path)) as engine:
+        assert [] == engine.tables()
+        with pytest.raises(Refused, match="no 't'"):
+            engine.table("t")
+        store = engine.create(TableSpec("t", (Family("new"),)))
+        assert ["new"] == [family.name for family in store.spec.families]
+
+
+def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
+    """What a kill amid `drop` has left is swept out."""
+    left = tmp_path / ".dropped-t"
+    left.mkdir()
+    (left / "file").touch()
+    with Rocks.open(str(tmp_path)) as engine:
+        assert [] == engine.tables()
+    assert not left.exists()
+
+
+def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
+    """Bytes of a later rowkey are not guessed at."""
+    with Rocks.open(str(tmp_path)) as engine:
+        written(engine)
+        meta = engine._tables["space:t.able"].files.meta
+        described = json.loads(meta.get(b"table") or b"")
+        meta.put(b"table", json.dumps({**described, "format": 2}).encode())
+    for _ in range(2):
+        with (
+            Rocks.open(str(tmp_path)) as engine,
+            pytest.raises(Unsupported, match="it is of format 2; expected format 1"),
+        ):
+            engine.table("space:t.able")
+
+
+def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    """No path, and a path that is a file."""
+    (tmp_path / "file").touch()
+    with pytest.raises(Refused, match="names no directory"):
+        Rocks.open("")
+    with pytest.raises(Unsupported, match="it cannot be used"):
+        Rocks.open(str(tmp_path / "file"))
+
+
+def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
+    """It is no table, and no table can be it."""
+    with Rocks.open(str(tmp_path)) as engine:
+        assert f"file:{tmp_path / '.catalog'}" == engine.catalog_url
+        (tmp_path / ".catalog").mkdir()
+        assert [] == engine.tables()
+        with pytest.raises(Refused, match="begins with"):
+            engine.create(TableSpec(".catalog", (Family("d"),)))

@@ -1,0 +1,114 @@
+"""The attributes of families are options of RocksDB, read back from the file it writes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.cells import Family
+from rowkey.engines import TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.errors import Refused, Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CODECS = {
+    "NONE": "kNoCompression",
+    "SNAPPY": "kSnappyCompression",
+    "LZ4": "kLZ4Compression",
+    "ZSTD": "kZSTD",
+    "GZ": "kZlibCompression",
+    "BZIP2": "kBZip2Compression",
+}
+
+
+def stored_options(directory: Path) -> dict[str, dict[str, str]]:
+    """The options RocksDB has written last, by section; of tables beside those of their family."""
+    files = sorted(directory.glob("OPTIONS-*"), key=lambda path: int(path.name.split("-")[1]))
+    sections: dict[str, dict[str, str]] = {}
+    for line in files[-1].read_text("utf-8").splitlines():
+        if line.startswith("["):
+            name = line.strip("[]").replace('TableOptions/BlockBasedTable "', 'CFOptions "')
+            section = sections.setdefault(name, {})
+        elif "=" in line and not line.lstrip().startswith("#"):
+            word, _, value = line.strip().partition("=")
+            section[word] = value
+    return sections
+
+
+def of_family(directory: Path, family: str) -> dict[str, str]:
+    """The options of one family."""
+    return stored_options(directory)[f'CFOptions "f_{family}"']
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
+    """Each of HBase's codecs that RocksDB has, for blocks and for those of the last level."""
+    family = Family("d", compression=codec, compression_compact=codec)
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (family,)))
+    options = of_family(tmp_path / "t", "d")
+    assert CODECS[codec] == options["compression"]
+    assert CODECS[codec] == options["bottommost_compression"]
+
+
+@pytest.mark.parametrize("word", ["compression", "compression_compact"])
+@pytest.mark.parametrize("codec", ["LZO", "LZMA", "BROTLI"])
+def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, word: str) -> None:
+    """Nothing is made of such a table."""
+    with Rocks.open(str(tmp_path)) as engine:
+        with pytest.raises(Refused, match=rf"families\.d\.{word}: RocksDB has no {codec}"):
+            engine.create(TableSpec("t", (Family("d", **{word: codec}),)))
+        assert [] == engine.tables()
+
+
+def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
+    """Block size, Bloom filter and block cache are those of each family."""
+    plain = Family("a", block_size=8_192, bloom="NONE", block_cache=False)
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (plain, Family("b", bloom="ROWCOL"))))
+    first, second = of_family(tmp_path / "t", "a"), of_family(tmp_path / "t", "b")
+    words = ("block_size", "filter_policy", "no_block_cache")
+    assert ["8192", "nullptr", "true"] == [first[word] for word in words]
+    assert ["65536", "bloomfilter:10:false", "false"] == [second[word] for word in words]
+
+
+def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
+    """A torn end is forgiven, damage is not; all families are flushed together."""
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (Family("d"),)))
+    for _ in range(2):
+        options = stored_options(tmp_path / "t")["DBOptions"]
+        assert "kTolerateCorruptedTailRecords" == options["wal_recovery_mode"]
+        assert "true" == options["atomic_flush"]
+        with Rocks.open(str(tmp_path)) as engine:
+            engine.table("t")
+
+
+def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> None:
+    """What RocksDB writes from then on is of the new kind; a new family has its own options."""
+    changed = Family("d", compression="ZSTD", block_size=4_096, bloom="NONE", versions=5)
+    with Rocks.open(str(tmp_path)) as engine:
+        store = engine.create(TableSpec("t", (Family("d"),)))
+        store.alter([changed, Family("new", compression="LZ4")])
+        assert "kZSTD" == of_family(tmp_path / "t", "d")["compression"]
+    with Rocks.open(str(tmp_path)) as engine:
+        assert (changed, Family("new", compression="LZ4")) == engine.table("t").spec.families
+    options = of_family(tmp_path / "t", "d")
+    words = ("compression", "block_size", "filter_policy")
+    assert ["kZSTD", "4096", "nullptr"] == [options[word] for word in words]
+    assert "kLZ4Compression" == of_family(tmp_path / "t", "new")["compression"]
+
+
+def test_a_directory_that_holds_pickles_is_refused(tmp_path: Path) -> None:
+    """rocksdict's other mode would run code that it finds in values."""
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (Family("d"),)))
+    (tmp_path / "t" / "rocksdict-config.json").write_text('{"raw_mode": false}', "ascii")
+    with (
+        Rocks.open(str(tmp_path)) as engine,
+        pytest.raises(Unsupported, match="does not say that the directory holds plain bytes"),
+    ):
+        engine.table("t")

@@ -1,0 +1,173 @@
+"""A log that was cut short gives a prefix; one that is damaged is refused, and mended on demand."""
+
+from __future__ import annotations
+
+import shutil
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engines.rocks.killing import Killing
+from engines.rocks.script import Stored, everything, writes
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.rocksdb.wal import HEADER, Damage, find_damage, last_change, logs_in
+from rowkey.errors import Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.cells import RowCells
+
+OPERATIONS = 400
+
+
+class Torn:
+    """A table that was killed with all it holds in its log, to be copied and damaged.
+
+    Args:
+        killing: its writer, dead, and its model.
+    """
+
+    def __init__(self, killing: Killing) -> None:
+        self.killing, self.place = killing, killing.place
+        (self.log,) = logs_in(self.place / "db" / "t")
+        self.content = self.log.read_bytes()
+        self.states: dict[int, tuple[list[RowCells], list[tuple[bytes, int]]]] = {}
+
+    def damaged(self, content: bytes) -> Path:
+        """A copy of the directory with another log."""
+        copy = self.place / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(self.place / "db", copy)
+        (copy / "t" / self.log.name).write_bytes(content)
+        return copy
+
+    def opened(self, content: bytes) -> int:
+        """Open a copy with this log, and note what it holds by the operations it has."""
+        with Rocks.open(str(self.damaged(content)), clock=self.killing.clock) as engine:
+            store = engine.table("t")
+            number = engine._tables["t"].ledger.sequence
+            self.states[number] = everything(store), writes(store)
+        return number
+
+    def hold_to_the_model(self) -> None:
+        """Each state that was noted is what the operations up to it make, and nothing else."""
+        model = Stored(self.killing.script)
+        for number, state in sorted(self.states.items()):
+            while model.done < number:
+                model.do_next()
+            assert (model.everything(), model.writes()) == state
+
+    def flipped(self, at: int, bit: int) -> bytes:
+        """The log with one bit turned over."""
+        content = bytearray(self.content)
+        content[at] ^= 1 << bit
+        return bytes(content)
+
+    def records(self) -> list[int]:
+        """Where the records of the log begin."""
+        starts, at = [], 0
+        while at + HEADER <= len(self.content):
+            left = 32_768 - at % 32_768
+            if left < HEADER:
+                at += left
+                continue
+            starts.append(at)
+            at += HEADER + int.from_bytes(self.content[at + 4 : at + 6], "little")
+        return starts
+
+
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory: pytest.TempPathFactory) -> Torn:
+    """A table of some hundred operations, killed."""
+    killing = Killing(tmp_path_factory.mktemp("torn"), seed=8)
+    writer = killing.start()
+    killing.wait_for(OPERATIONS)
+    writer.kill()
+    writer.communicate()
+    return Torn(killing)
+
+
+def test_twenty_truncations_give_prefixes(torn: Torn) -> None:
+    """What a cut leaves is what some first operations made, each whole; later cuts leave more."""
+    random = Random(1)
+    lengths = sorted(random.randrange(len(torn.content) // 9, len(torn.content)) for _ in range(20))
+    numbers = [torn.opened(torn.content[:length]) for length in lengths]
+    assert numbers == sorted(numbers)
+    assert len(set(numbers)) > 10
+    torn.hold_to_the_model()
+
+
+def test_twenty_flipped_bits_are_refused(torn: Torn) -> None:
+    """Each is refused by the name of the log and the byte of the damaged record."""
+    random = Random(2)
+    starts = torn.records()
+    for _ in range(20):
+        at, bit = random.randrange(len(torn.content)), random.randrange(8)
+        with pytest.raises(Unsupported) as refusal:
+            torn.opened(torn.flipped(at, bit))
+        record = max(start for start in starts if start <= at)
+        assert torn.log.name in refusal.value.mistake.path
+        assert f"damaged at byte {record:,}: " in refusal.value.mistake.what
+        assert "rowkey repair" in refusal.value.mistake.remedy
+
+
+@pytest.mark.parametrize("record", [-1, -2, -20, 3])
+def test_no_flipped_bit_of_a_header_is_passed_over(torn: Torn, record: int) -> None:
+    """Length and type are where RocksDB alone drops acknowledged writes, or waits for ever."""
+    at = torn.records()[record]
+    for byte in (4, 5, 6):
+        for bit in range(8):
+            with pytest.raises(Unsupported, match="is damaged at byte"):
+                torn.opened(torn.flipped(at + byte, bit))
+
+
+def test_a_repair_keeps_all_that_precedes_the_damage(torn: Torn) -> None:
+    """It says what it kept and cut, sets the rest aside, and leaves a table that can be used."""
+    starts = torn.records()
+    at = starts[len(starts) // 2]
+    copy = torn.damaged(torn.flipped(at + HEADER + 9, 1))
+    (mended,) = Rocks.repair(str(copy))
+    assert ("t", torn.log.name, at) == (mended.table, mended.log, mended.at)
+    assert len(torn.content) - at == mended.bytes_cut
+    assert mended.changes_cut > 0
+    assert torn.content[at + 20 :] == (copy / "t" / "cut" / f"{torn.log.name}.{at}").read_bytes()[20:]
+    with Rocks.open(str(copy), clock=torn.killing.clock) as engine:
+        store = engine.table("t")
+        torn.states = {mended.batches: (everything(store), writes(store))}
+        torn.killing.script.apply(store, mended.batches + 1)
+    torn.hold_to_the_model()
+
+
+def test_a_repair_loses_no_batch_before_the_damage(torn: Torn) -> None:
+    """What is kept is as many batches as a log that ends at the damage has."""
+    at = torn.records()[-30]
+    whole = torn.opened(torn.content[:at])
+    (mended,) = Rocks.repair(str(torn.damaged(torn.flipped(at + 6, 2))))
+    assert whole == mended.batches
+
+
+def test_a_repair_of_a_sound_table_changes_nothing(torn: Torn) -> None:
+    """It says so, and all operations are there."""
+    number = torn.opened(torn.content)
+    (mended,) = Rocks.repair(str(torn.damaged(torn.content)))
+    assert ("", number, 0) == (mended.log, mended.batches, mended.changes_cut)
+    assert "nothing is damaged" in str(mended)
+
+
+def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
+    """Every record of a sound log is found sound, every cut of it as well."""
+    assert find_damage(torn.content, thorough=True) is None
+    for length in range(len(torn.content) - 300, len(torn.content)):
+        assert find_damage(torn.content[:length], thorough=True) is None
+    assert last_change(torn.content) > OPERATIONS
+
+
+def test_a_log_of_zeros_is_one_that_was_not_written() -> None:
+    """A file system may leave zeros where a write was lost; RocksDB takes them for the end."""
+    assert find_damage(bytes(100)) is None
+    assert Damage(0, "a record of the unknown type 9") == find_damage(bytes(6) + b"\t" + bytes(9))
+    assert Damage(0, "a record of 65535 bytes, which leaves its block") == find_damage(
+        bytes(4) + b"\xff\xff\1" + bytes(9)
+    )

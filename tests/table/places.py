@@ -1,0 +1,275 @@
+"""Worlds beyond tall rows: slices, wide rows, packs, timestamps, families, codes, lossy keys.
+
+As in `worlds`, what a read must give is filtered and sorted as values, by rules written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from rowkey import Design
+from table.worlds import BUCKETS, VALUES, Row, rank
+
+SLICE = 10
+"""Milliseconds of a slice; the times of a world span four of them."""
+Tell = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a key in the notation, and what it tells of its field's values.
+
+    Args:
+        text: the part as it is written.
+        name: its field.
+        falls: whether rows descend by it.
+        order: what of a value the rows are ordered by; None where the bytes order nothing.
+        same: what of a value tells rows apart.
+        rest: what of a value the qualifier holds.
+    """
+
+    text: str
+    name: str
+    falls: bool
+    order: Tell | None
+    same: Tell
+    rest: Tell | None = None
+
+
+def parts_of(name: str) -> list[Part]:
+    """The ways a field may stand in a key."""
+    whole = [Part(f"[{name}]", name, False, lambda value: rank(name, value), _itself),
+             Part(f"[desc({name})]", name, True, lambda value: rank(name, value), _itself)]  # fmt: skip
+    return whole * 2 + LOSSY.get(name, [])
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _start(value: int) -> tuple[int, int]:
+    return (1, value // SLICE)
+
+
+def _rest(value: int) -> tuple[int, int]:
+    return (1, value % SLICE)
+
+
+LOSSY: dict[str, list[Part]] = {
+    "host": [
+        Part("[digest(host, 6)]", "host", False, None, _itself),
+        Part("[code(host)]", "host", False, None, _itself),
+        Part("[truncate(host, 2)]", "host", False, lambda v: v.encode()[:2].ljust(2, b"\0"),
+             lambda v: v.encode()[:2].ljust(2, b"\0")),
+    ],
+    "raw": [
+        Part("[truncate(raw, 1)]", "raw", False, lambda v: v[:1].ljust(1, b"\0"),
+             lambda v: v[:1].ljust(1, b"\0")),
+    ],
+    "n": [
+        Part("[digest(n, 6)]", "n", False, None, _itself),
+        Part("[reverse(n)]", "n", False, None, _itself),
+    ],
+    "ts": [
+        Part(f"[time_bucket(ts, {SLICE}ms)]", "ts", False, _start, _start),
+        Part("[ts:u32]", "ts", False, lambda v: v // 1000, lambda v: v // 1000),
+        *[Part(f"[time_slice(ts, {SLICE}ms)]", "ts", False, _start, _itself, _rest)] * 2,
+        *[Part(f"[desc(time_slice(ts, {SLICE}ms))]", "ts", True, _start, _itself, _rest)] * 2,
+    ],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A design and what lies in its table.
+
+    Args:
+        design: the design.
+        parts: the parts of its key behind what spreads.
+        wide: the fields in the qualifier, in their order.
+        values: of every field, the values that it may have.
+        rows: rows of different places, in the order they are put.
+    """
+
+    design: Design
+    parts: tuple[Part, ...]
+    wide: tuple[str, ...]
+    values: dict[str, st.SearchStrategy[Any]]
+    rows: tuple[Row, ...]
+
+    @property
+    def steps(self) -> list[tuple[str, Tell | None, bool]]:
+        """What rows are ordered by, most significant first."""
+        found = [(part.name, part.order, part.falls) for part in self.parts]
+        found += [(one.name, one.rest, one.falls) for one in self.parts if one.rest]
+        return [*found, *((name, _ranked(name), False) for name in self.wide)]
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether values alone say where each row stands."""
+        return all(order is not None for _, order, _ in self.steps)
+
+    def sorted(self, rows: list[Row]) -> list[Row]:
+        """Rows in the order of the key less what only spreads, where that is one of values."""
+        found = list(rows)
+        for name, order, falls in reversed(self.steps):
+            assert order is not None
+            found.sort(key=lambda row, n=name, f=order: f(row[n]), reverse=falls)
+            found.sort(key=lambda row, n=name: row[n] is not None)
+        return found
+
+    def identity(self, row: Row) -> tuple[Hashable, ...]:
+        """What tells a row from others."""
+        return _identity(self.parts, self.wide, row)
+
+
+def _ranked(name: str) -> Tell:
+    return lambda value: rank(name, value)
+
+
+def _identity(parts: tuple[Part, ...], wide: tuple[str, ...], row: Row) -> tuple[Hashable, ...]:
+    kept = (row[part.name] if part.name in wide else part.same(row[part.name]) for part in parts)
+    return (*kept, *(row[name] for name in wide))
+
+
+COLUMNS: tuple[tuple[dict[str, Any], ...], ...] = (
+    ({"note": {"type": "text", "nullable": True}, "size": "u32"},),
+    ({"note": {"type": "text", "nullable": True}, "size": {"type": "u32", "nullable": True}},),
+    (
+        {"note": {"type": "text", "nullable": True, "pack": "p"}, "size": {"type": "u32", "pack": "p"}},
+        {"note": {"type": "text", "nullable": True, "pack": "p", "family": "e"},
+         "size": {"type": "u32", "nullable": True, "pack": "p", "family": "e"}},
+    ),
+    (
+        {"note": {"type": "text", "nullable": True, "family": "e"}, "size": "u32"},
+        {"note": {"type": "text", "nullable": True, "qualifier": ""},
+         "size": {"type": "u32", "family": "e", "qualifier": "s"}},
+    ),
+)  # fmt: skip
+"""How two fields may lie in columns: the second family is `e`."""
+NOTES = st.sampled_from([None, "", "x"])
+SIZES = st.integers(0, 9)
+STAMPS = st.integers(1_600_000_000_000, 1_600_000_000_020)
+
+
+@st.composite
+def placed(draw: st.DrawFn, most_rows: int = 24) -> Placed:
+    """Worlds whose fields live anywhere."""
+    names = draw(st.lists(st.sampled_from(["ts", *sorted(VALUES)]), min_size=1, max_size=3,
+                          unique=True))  # fmt: skip
+    parts = tuple(draw(st.sampled_from(parts_of(name))) for name in names)
+    wide = _wide(draw, parts)
+    columns = dict(draw(st.sampled_from(draw(st.sampled_from(COLUMNS)))))
+    fields = {name: _words(name, in_qualifier=name in wide) for name in {*names}.union(wide)}
+    # Fields stand in the qualifier in the order in which they are declared.
+    declared = {name: fields[name] for name in (*(n for n in names if n not in wide), *wide)}
+    values = {name: VALUES[name][1] for name in declared} | {"note": NOTES}
+    nullable = isinstance(columns["size"], dict) and "nullable" in columns["size"]
+    values["size"] = st.none() | SIZES if nullable else SIZES
+    if draw(st.integers(0, 4)) == 0:
+        columns["stamp"] = {"type": "timestamp_ms", "at": "timestamp"}
+        values["stamp"] = STAMPS
+    design = _design(draw, parts, declared | columns)
+    drawn = draw(st.lists(st.fixed_dictionaries(values), max_size=most_rows))
+    rows = {_identity(parts, wide, row): row for row in drawn}
+    # A key of nulls alone would be empty, which no row may have.
+    kept = [row for row in rows.values() if any(row[name] is not None for name in names)]
+    return Placed(design, parts, wide, values, tuple(kept))
+
+
+def _wide(draw: st.DrawFn, parts: tuple[Part, ...]) -> tuple[str, ...]:
+    """Fields for the qualifier: others than the key's, or a time that the key holds in part."""
+    names = [part.name for part in parts]
+    halves = [one.name for one in parts if one.text.startswith("[time_bucket")]
+    others = sorted({*VALUES} - {*names})
+    found = draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
+    if halves and draw(st.booleans()):
+        found += halves
+    return tuple(found if draw(st.booleans()) else ())
+
+
+def _words(name: str, *, in_qualifier: bool) -> Any:
+    kind = VALUES[name][0]
+    if not in_qualifier:
+        return kind
+    return {**(kind if isinstance(kind, dict) else {"type": kind}), "at": "qualifier"}
+
+
+def _design(draw: st.DrawFn, parts: tuple[Part, ...], fields: dict[str, Any]) -> Design:
+    names = [part.name for part in parts]
+    n = draw(st.sampled_from(BUCKETS[:-1]))
+    over = draw(st.sampled_from(names))
+    spread = draw(st.sampled_from(["", "", f"[salt({n})]", f"[bucket({over}, {n})]"]))
+    # A bucket of what the key holds in part would tell rows apart that the key does not.
+    whole = {p.name for p in parts if p.same is _itself and (p.rest is None)}
+    if spread.startswith("[bucket") and over not in whole:
+        spread = ""
+    times = [name for name in fields if name in ("ts", "day", "stamp")]
+    families = {one["family"] for one in fields.values() if isinstance(one, dict) and "family" in one}
+    return Design(
+        "t",
+        spread + "".join(part.text for part in parts),
+        fields=fields,
+        splits="per_bucket" if spread and n > 1 else None,
+        writes={"time": times[0]} if len(times) > 1 else {},
+        families={"d": {}} | {name: {} for name in families},
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """Conditions in words, with their values, and the test they mean."""
+
+    where: str
+    values: tuple[Any, ...]
+    tests: tuple[tuple[str, str, Any], ...]
+
+    def holds(self, row: Row) -> bool:
+        """Whether a row meets all conditions."""
+        return all(_meets(name, operator, row[name], wanted) for name, operator, wanted in self.tests)
+
+
+def _meets(name: str, operator: str, value: Any, wanted: Any) -> bool:
+    if operator == "in":
+        return value in wanted
+    if operator == "=":
+        return bool(value == wanted)
+    if value is None:
+        return False
+    if operator == "starts with":
+        return bool(value.startswith(wanted))
+    if operator == "between":
+        low, high = wanted
+        return bool(rank(name, low) <= rank(name, value) <= rank(name, high))
+    mine, other = rank(name, value), rank(name, wanted)
+    return bool({"<": mine < other, ">=": mine >= other}[operator])
+
+
+@st.composite
+def questions(draw: st.DrawFn, world: Placed) -> Question:
+    """Conditions on any fields of a world, wherever they live."""
+    tests: list[tuple[str, str, Any]] = []
+    words: list[str] = []
+    given: list[Any] = []
+    for name in draw(st.lists(st.sampled_from(sorted(world.values)), max_size=3, unique=True)):
+        values = world.values[name]
+        there = values.filter(lambda value: value is not None)
+        operators = ["=", "in", "<", ">=", "between"]
+        if name in ("host", "raw", "note"):
+            operators.append("starts with")
+        operator = draw(st.sampled_from(operators))
+        wanted: Any
+        if operator == "in":
+            wanted = draw(st.lists(values, min_size=1, max_size=4, unique=True))
+        elif operator == "between":
+            wanted = sorted([draw(there), draw(there)], key=lambda v, n=name: rank(n, v))
+        else:
+            wanted = draw(values if operator == "=" else there)
+        given += wanted if operator == "between" else [wanted]
+        words.append(f"{name} between ? and ?" if operator == "between" else f"{name} {operator} ?")
+        tests.append((name, operator, wanted))
+    return Question(" and ".join(words), tuple(given), tuple(tests))

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections import Counter
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rowkey
+from table.places import Placed, placed, questions
+from table.worlds import rank
+
+if TYPE_CHECKING:
+    from rowkey.table import Table
+    from table.worlds import Row
+
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+DEEP = 5_000 if IS_LONG else 300
+ON_DISK = 500 if IS_LONG else 50
+EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
+
+
+def filled(world: Placed, url: str, *, in_columns: bool) -> Table:
+    """The table of a world: each row put, or all loaded as columns."""
+    table = rowkey.open(world.design, url)
+    if in_columns:
+        table.load(pa.RecordBatch.from_pylist(list(world.rows), _schema(world)))
+        return table
+    with table.batch() as batch:
+        for row in world.rows:
+            batch.put(row)
+    return table
+
+
+def _schema(world: Placed) -> pa.Schema:
+    fields = world.design.fields
+    return pa.schema([(name, field.type.arrow()) for name, field in fields.items()])
+
+
+def as_put(row: Row) -> Row:
+    """A row of Arrow's values as the table gives it: times are numbers of milliseconds."""
+    return {
+        name: (value - EPOCH) // dt.timedelta(milliseconds=1)
+        if isinstance(value, dt.datetime)
+        else value
+        for name, value in row.items()
+    }
+
+
+def bag(rows: list[Row]) -> Counter[tuple[tuple[str, Any], ...]]:
+    """Rows without an order."""
+    return Counter(tuple(sorted(row.items())) for row in rows)
+
+
+def check(world: Placed, table: Table, data: st.DataObject) -> None:
+    """One question asked in every way."""
+    asked = data.draw(questions(world))
+    rows = [row for row in world.rows if asked.holds(row)]
+    found = list(table.scan(asked.where, *asked.values))
+    assert bag(rows) == bag(found)
+    if world.is_ordered:
+        assert world.sorted(rows) == found
+    assert len(rows) == table.count(asked.where, *asked.values)
+    columns = table.scan(asked.where, *asked.values).to_arrow()
+    assert found == [as_put(row) for row in columns.to_pylist()]
+    limit = data.draw(st.integers(0, len(rows) + 1))
+    limited = table.scan(asked.where, *asked.values, limit=limit)
+    assert found[:limit] == list(limited)
+    assert min(limit, len(rows)) == table.scan(asked.where, *asked.values, limit=limit).count()
+    assert found[:limit] == [as_put(row) for row in limited.to_arrow().to_pylist()]
+    check_pieces(table, asked.where, asked.values, "", found, limit)
+    check_order(world, table, data, asked.where, asked.values, rows)
+
+
+def check_pieces(
+    table: Table, where: str, values: tuple[Any, ...], order: str, rows: list[Row], size: int
+) -> None:
+    """A scan that stops and goes on from its token gives each row once, in the same order."""
+    found: list[Row] = []
+    token = None
+    while True:
+        scan = table.scan(where, *values, order=order, limit=size or 1, resume=token)
+        some = list(scan)
+        found += some
+        token = scan.token
+        if not some or token is None:
+            break
+    if token is not None or not rows:
+        assert rows == found
+    else:  # the key does not give the order, or copies are found among all rows: no token
+        assert rows[: size or 1] == found
+
+
+def check_order(
+    world: Placed,
+    table: Table,
+    data: st.DataObject,
+    where: str,
+    values: tuple[Any, ...],
+    rows: list[Row],
+) -> None:
+    """An order asked for, whether the key gives it or not: by values, nulls first both ways."""
+    names = data.draw(st.lists(st.sampled_from(sorted(world.values)), min_size=1, max_size=3,
+                               unique=True))  # fmt: skip
+    natural = data.draw(st.booleans())
+    if natural:
+        names = [name for name, _, _ in world.steps]
+        names = list(dict.fromkeys(names))
+    turned = data.draw(st.booleans())
+    falls = {name: falls != turned for name, _, falls in world.steps} if natural else {
+        name: data.draw(st.booleans()) for name in names}  # fmt: skip
+    order = ", ".join(f"{name} desc" if falls[name] else name for name in names)
+    expected = list(rows)
+    for name in reversed(names):
+        expected.sort(key=lambda row, n=name: rank(n, row[n]), reverse=falls[name])
+        expected.sort(key=lambda row, n=name: row[n] is not None)
+    shown = [[row[name] for name in names] for row in expected]
+    found = list(table.scan(where, *values, order=order))
+    assert shown == [[row[name] for name in names] for row in found]
+    assert bag(rows) == bag(found)
+    limit = data.draw(st.integers(0, len(rows) + 1))
+    limited = list(table.scan(where, *values, order=order, limit=limit))
+    assert shown[:limit] == [[row[name] for name in names] for row in limited]
+    assert bag(limited) <= bag(rows)
+    columns = table.scan(where, *values, order=order).to_arrow()
+    assert shown == [[row[name] for name in names] for row in map(as_put, columns.to_pylist())]
+    check_pieces(table, where, values, order, found, limit)
+
+
+def check_events(world: Placed, table: Table, data: st.DataObject) -> None:
+    """Each row is got by itself, and deleted by itself."""
+    assert list(world.rows) == table.get_many(world.rows)
+    if not world.rows:
+        return
+    gone = data.draw(st.sampled_from(world.rows))
+    table.delete(gone)
+    assert table.get(gone) is None
+    left = [row for row in world.rows if row is not gone]
+    assert left == table.get_many(left)
+    assert len(left) == table.count()
+    assert bag(left) == bag(list(table.scan()))
+    if "stamp" not in world.values:
+        table.put(gone)
+        assert gone == table.get(gone)
+        assert len(world.rows) == table.count()
+
+
+@settings(max_examples=DEEP)
+@given(world=placed(), in_columns=st.booleans(), data=st.data())
+def test_events_anywhere(world: Placed, in_columns: bool, data: st.DataObject) -> None:
+    """Wherever fields live, events come back in order, are counted, limited, got and deleted."""
+    with filled(world, "memory:", in_columns=in_columns) as table:
+        check(world, table, data)
+        check_events(world, table, data)
+
+
+@settings(max_examples=ON_DISK)
+@given(world=placed(), in_columns=st.booleans(), data=st.data())
+def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataObject) -> None:
+    """The same on the embedded engine."""
+    with TemporaryDirectory() as place:
+        with filled(world, f"rocks:{place}", in_columns=in_columns) as table:
+            check(world, table, data)
+            table.compact()
+            check_events(world, table, data)
