@@ -109,23 +109,36 @@ def _loading(folder: Path) -> Iterator[Result]:
 def _reading(folder: Path) -> Iterator[Result]:
     batch = rows()
     (folder / "hand").mkdir()
-    db = ByHand(folder / "hand")
+    db = ByHand(folder / "hand", 0)
     db.load(batch)
-    with _opened(folder, "ours") as table:
+    with _opened(folder, "ours", "[host][ts]") as table:
         table.load(batch)
-        host = "web-007.example"
-        start = db.row_key(host, 0)[:-8]
-        assert list(table.scan("host = ?", host)) == list(db.rows(start, start + b"\xff"))
-        whole = (ROWS, lambda: _drain(table.scan("host >= ?", "")))
-        hand = (ROWS, lambda: _drain(db.rows(b"\0", b"\xff" * 64)))
-        yield _within("scan, rows decoded", whole, hand, 2.0)
-        arrow = (ROWS, lambda: table.scan("host >= ?", "").to_arrow())
+        everything = (b"\0", b"\xff" * 64)
+        assert list(islice(table.scan(), 1_000)) == list(islice(db.rows(*everything), 1_000))
+        whole = (ROWS, lambda: _drain(table.scan()))
+        yield _within(
+            "scan, rows decoded", whole, (ROWS, lambda: _drain(db.rows(*everything))), 2.0
+        )
+        arrow = (ROWS, lambda: table.scan().to_arrow())
         yield _within("scan to Arrow", arrow, (ROWS, db.to_arrow), 1.3)
         at = np.random.default_rng(1).integers(0, ROWS, GETS).tolist()
         wanted = [(r["host"], r["ts"]) for r in batch.take(pa.array(at)).to_pylist()]
         assert table.get(host=wanted[0][0], ts=wanted[0][1]) == db.get(*wanted[0])
         gets = (GETS, lambda: [table.get({"host": h, "ts": t}) for h, t in wanted])
         yield _within("get", gets, (GETS, lambda: [db.get(h, t) for h, t in wanted]), 2.0)
+    db.close()
+    (folder / "merged").mkdir()
+    db = ByHand(folder / "merged")
+    db.load(batch)
+    with _opened(folder, "spread") as table:
+        table.load(batch)
+        yield against(
+            "ordered scan over 16 buckets",
+            "M rows/s",
+            (ROWS, lambda: _drain(table.scan())),
+            "a heap merge of 16 iterators by hand",
+            (ROWS, lambda: db.merged(ROWS)),
+        )
     db.close()
 
 
@@ -166,7 +179,7 @@ def _first_of_many(folder: Path) -> Result:
 def _order_costs(folder: Path) -> Result:
     batch = rows()
     with (
-        _opened(folder, "spread") as spread,
+        _opened(folder, "buckets") as spread,
         _opened(folder, "plain", "[host][ts]") as plain,
     ):
         spread.load(batch)

@@ -30,7 +30,7 @@ class ByHand:
 
     Args:
         path: where it lies.
-        buckets: how many buckets.
+        buckets: how many buckets; 0 leaves the bucket out.
     """
 
     def __init__(self, path: Path, buckets: int = 16) -> None:
@@ -38,10 +38,13 @@ class ByHand:
         options.set_compression_type(DBCompressionType.none())
         self.db = Rdict(str(path), options)
         self.buckets = buckets
+        self.start = 1 if buckets else 0
 
     def row_key(self, host: str, ts: int) -> bytes:
         """The row key."""
         packed = host.encode() + b"\0"
+        if not self.buckets:
+            return packed + LONG.pack(ts)
         bucket: int = mmh3.hash(packed, 0, False) % self.buckets
         return bytes([bucket]) + packed + LONG.pack(ts)
 
@@ -67,7 +70,7 @@ class ByHand:
     def rows(self, start: bytes, stop: bytes) -> Iterator[dict[str, Any]]:
         """The rows of a range, decoded."""
         for key, cells in self.cells(start, stop):
-            yield decoded(key, cells)
+            yield decoded(key, cells, self.start)
 
     def cells(self, start: bytes, stop: bytes) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
         """Row keys and the newest value of each column."""
@@ -89,7 +92,7 @@ class ByHand:
         """The first rows of all buckets in the order of host and time."""
         runs = [self.cells(bytes([n]), bytes([n, 255, 255, 255])) for n in range(self.buckets)]
         found = heapq.merge(*runs, key=lambda item: item[0][1:])
-        return [decoded(key, cells) for key, cells in islice(found, limit)]
+        return [decoded(key, cells, 1) for key, cells in islice(found, limit)]
 
     def to_arrow(self) -> pa.Table:
         """All rows as columns, in the order of the stored keys."""
@@ -97,7 +100,7 @@ class ByHand:
         keys, sizes, messages, statuses = zip(*rows, strict=True)
         return pa.table(
             {
-                "host": [key[1:-9].decode() for key in keys],
+                "host": [key[self.start : -9].decode() for key in keys],
                 "ts": [LONG.unpack(key[-8:])[0] for key in keys],
                 "status": [SHORT.unpack(one)[0] for one in statuses],
                 "bytes": [INT.unpack(one)[0] for one in sizes],
@@ -110,10 +113,10 @@ class ByHand:
         self.db.close()
 
 
-def decoded(key: bytes, cells: dict[bytes, bytes]) -> dict[str, Any]:
-    """A row of values."""
+def decoded(key: bytes, cells: dict[bytes, bytes], start: int) -> dict[str, Any]:
+    """A row of values; the host begins at `start`."""
     return {
-        "host": key[1:-9].decode(),
+        "host": key[start:-9].decode(),
         "ts": LONG.unpack(key[-8:])[0],
         "status": SHORT.unpack(cells[b"s"])[0],
         "bytes": INT.unpack(cells[b"b"])[0],

@@ -112,7 +112,7 @@ def _typed(default: object, value: str, choices: tuple[str, ...]) -> object:
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
+def refusing() -> Iterator[None]:
     """Turns what HBase refuses into what engines refuse."""
     try:
         yield
@@ -168,7 +168,7 @@ class JudgedReader(Reader):
 
     def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
         _check(ask)
-        with _refusing():
+        with refusing():
             if ask.raw:  # only scans can be raw
                 return [RowCells(row, self._row(row, ask)) for row in rows]
             found = self.judge.get(self.name, rows, ask) if rows else []
@@ -180,7 +180,7 @@ class JudgedReader(Reader):
 
     def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
         _check(ask)
-        with _refusing():
+        with refusing():
             return [JudgedCursor(self._span(span, ask)) for span in spans]
 
     def _span(self, span: Span, ask: Ask) -> list[RowCells]:
@@ -222,7 +222,7 @@ class JudgedStore(JudgedReader, Store):
     @property
     def spec(self) -> TableSpec:  # type: ignore[override]
         """The table as HBase describes it now."""
-        with _refusing():
+        with refusing():
             told = self.judge.describe(self.name)
             starts = [region.start for region in self.judge.regions(self.name)]
         families = (
@@ -232,7 +232,7 @@ class JudgedStore(JudgedReader, Store):
         return TableSpec(self.name, tuple(families), tuple(starts[1:]), words)
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        with _refusing():
+        with refusing():
             if mutations:
                 self.judge.mutate(self.name, mutations)
 
@@ -247,22 +247,22 @@ class JudgedStore(JudgedReader, Store):
             self.mutate(mutations[start : start + LOAD_ROWS])
 
     def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
-        with _refusing():
+        with refusing():
             return self.judge.increment(self.name, row, amounts)
 
     def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        with _refusing():
+        with refusing():
             return self.judge.append(self.name, row, pieces)
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
         if check.operator not in OPERATORS:
             raise Refused("operator", f"{check.operator!r} is none", " ".join(OPERATORS))
         column, operator = (check.family, check.qualifier), OPERATORS[check.operator]
-        with _refusing():
+        with refusing():
             return self.judge.check_and_mutate(self.name, row, column, operator, check.value, cells)
 
     def regions(self) -> list[RegionCount]:
-        with _refusing():
+        with refusing():
             found = self.judge.regions(self.name)
         return [RegionCount(one.start, one.stop, one.writes, one.reads) for one in found]
 
@@ -270,34 +270,34 @@ class JudgedStore(JudgedReader, Store):
         if any(region.start == at for region in self.regions()):
             # HBase says so as well, by an exception that also means its own trouble.
             raise Refused("at", f"a region begins at {at!r} already")
-        with _refusing():
+        with refusing():
             self.cluster.split(self.name, at)
 
     def alter(self, families: Sequence[Family]) -> None:
         told = {family.name: attributes_of(family) for family in families}
-        with _refusing():
+        with refusing():
             self.judge.alter(self.name, *_halves(told))
 
     def annotate(self, attributes: Mapping[str, str]) -> None:
         gone = dict.fromkeys(word for word in self.spec.attributes if word not in attributes)
-        with _refusing():
+        with refusing():
             self.judge.annotate(self.name, {**gone, **attributes})
 
     def flush(self) -> None:
-        with _refusing():
+        with refusing():
             self.judge.flush(self.name)
 
     def compact(self, *, major: bool = True) -> None:
-        with _refusing():
+        with refusing():
             self.judge.compact(self.name, major=major)
 
     def size(self) -> int:
-        with _refusing():
+        with refusing():
             return sum(region.size for region in self.judge.regions(self.name))
 
     def snapshot(self) -> Reader:
         copy = f"{self.name}.at{next(_COPIES)}.{self.judge.now()}"
-        with _refusing():
+        with refusing():
             self.judge.snapshot(self.name, copy)
         return JudgedSnapshot(self.judge, copy)
 
@@ -365,17 +365,17 @@ class JudgedEngine(Engine):
 
     def create(self, spec: TableSpec) -> JudgedStore:
         families, settings = _halves({one.name: attributes_of(one) for one in spec.families})
-        with _refusing():
+        with refusing():
             self.judge.create(spec.name, families, spec.splits, spec.attributes, settings)
         return JudgedStore(self.cluster, self.judge, spec.name)
 
     def table(self, name: str) -> JudgedStore:
-        with _refusing():
+        with refusing():
             self.judge.describe(name)
         return JudgedStore(self.cluster, self.judge, name)
 
     def drop(self, name: str) -> None:
-        with _refusing():
+        with refusing():
             self.judge.drop(name)
 
     def close(self) -> None:

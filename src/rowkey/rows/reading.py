@@ -71,7 +71,7 @@ class Reading:
         names = batch.schema.names
         fields = (self.key.all_fields[name] for name in names)
         lists = [
-            batch_column(field, column).listed()
+            column.to_pylist() if field.type.is_sequence else batch_column(field, column).listed()
             for field, column in zip(fields, batch.columns, strict=True)
         ]
         return (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))

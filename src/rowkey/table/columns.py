@@ -23,8 +23,7 @@ def arrow_of(scan: Scan) -> pa.Table:
 
     layout = scan.design.layout
     schema = pa.schema([(name, field.type.arrow()) for name, field in layout.fields.items()])
-    if scan.sorts or scan.design.key.is_salted or layout.shares_rows or scan.start is not None:
-        # Copies are joined, or events told apart, one by one.
+    if scan.sorts or not scan.is_of_blocks:
         return pa.Table.from_batches(list(_of_rows(scan, schema)), schema)
     if scan.limit == 0:
         return schema.empty_table()
@@ -89,7 +88,8 @@ def _run(
     names = [field.name for field in fields]
     for rows, keys in _decoded(scan, cursor):
         lists = [
-            batch_column(field, column).listed()
+            # Arrow's own texts and bytes are the field's normal values.
+            column.to_pylist() if field.type.is_sequence else batch_column(field, column).listed()
             for field, column in zip(fields, rows.columns, strict=True)
         ]
         behind = repeat(b"") if keys is None else _without(keys, len(prefix)).to_pylist()

@@ -97,7 +97,9 @@ class Scan:
             return str(Token(self.digest, last.behind, last.opening, last.prefix))
         _, prefix, row = last
         prefix = prefix or self.plan.ranges[0].prefix
-        return str(Token(self.digest, self.design.key.encode(row)[len(prefix) :], b"", prefix))
+        layout = self.design.layout
+        opening = b"" if layout.opening is None else layout.opening.write(row)
+        return str(Token(self.digest, layout.key.encode(row)[len(prefix) :], opening, prefix))
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.plain_rows()
@@ -145,9 +147,20 @@ class Scan:
                 self.last = piece
                 yield row
 
+    @property
+    def is_of_blocks(self) -> bool:
+        """Whether rows can be decoded by blocks.
+
+        Not where copies must be joined, or events of several ranges or in reverse told apart.
+        """
+        is_one = self.plan.fan_out == 1 and not self.reverse
+        if self.design.key.is_salted or self.start is not None:
+            return False
+        return is_one or not self.design.layout.shares_rows
+
     def _is_read_whole(self) -> bool:
         """Whether so much is read that decoding it by blocks is faster, if a little later."""
-        if self.design.key.is_salted or self.design.layout.shares_rows or self.start is not None:
+        if not self.is_of_blocks:
             return False
         ranges = self.plan.fan_out
         return ranges <= MOST_BLOCKS and (self.limit is None or self.limit >= MUCH * ranges)

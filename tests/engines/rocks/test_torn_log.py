@@ -132,7 +132,9 @@ def test_a_repair_keeps_all_that_precedes_the_damage(torn: Torn) -> None:
     assert ("t", torn.log.name, at) == (mended.table, mended.log, mended.at)
     assert len(torn.content) - at == mended.bytes_cut
     assert mended.changes_cut > 0
-    assert torn.content[at + 20 :] == (copy / "t" / "cut" / f"{torn.log.name}.{at}").read_bytes()[20:]
+    assert (
+        torn.content[at + 20 :] == (copy / "t" / "cut" / f"{torn.log.name}.{at}").read_bytes()[20:]
+    )
     with Rocks.open(str(copy), clock=torn.killing.clock) as engine:
         store = engine.table("t")
         torn.states = {mended.batches: (everything(store), writes(store))}
@@ -159,7 +161,7 @@ def test_a_repair_of_a_sound_table_changes_nothing(torn: Torn) -> None:
 def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
     """Every record of a sound log is found sound, every cut of it as well."""
     assert find_damage(torn.content, thorough=True) is None
-    for length in range(len(torn.content) - 300, len(torn.content)):
+    for length in range(len(torn.content) - 300, len(torn.content), 10):
         assert find_damage(torn.content[:length], thorough=True) is None
     assert last_change(torn.content) > OPERATIONS
 

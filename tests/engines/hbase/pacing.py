@@ -1,0 +1,183 @@
+"""Steps taken on a real HBase, whose clock cannot be stopped, and what the book says of them.
+
+A time to live ends at an edge: a millisecond known beforehand. A step waits while an edge is near,
+so that it lies on one side of it. A server stamps what has no time: the row is read back, and the
+book takes the step at each moment it may have been; one of them must give all that HBase gives.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engines import steps
+from engines.book import FOREVER_S, is_delete
+from rowkey.cells import Cell, RowCells, in_order
+from rowkey.engines import Span, now_ms
+
+if TYPE_CHECKING:
+    from engines.book import Book
+
+READ_MS, SETTLE_MS = 40, 1_000
+"""How long steps take at most, on a machine that has nothing else to do: then no edge is met."""
+WAIT_S = 1.8
+SENTINEL = b"z"
+WHOLE = steps.Scan((Span(),), steps.EVERYTHING)
+
+
+@dataclass
+class Pace:
+    """A table of HBase and a book, side by side.
+
+    Args:
+        engine: where steps are taken on HBase.
+        book: where they are taken in the book, whose clock is `self.clock`.
+        at: the book's moment.
+        met: how many steps met an edge although they had waited.
+        waited_s: seconds of waiting for edges to pass.
+    """
+
+    engine: steps.World
+    book: steps.World
+    at: int = 0
+    met: int = 0
+    waited_s: float = 0.0
+    longest_s: float = field(default=0.0)
+
+    @property
+    def stored(self) -> list[tuple[bytes, Cell]]:
+        """All the book has."""
+        stored: list[tuple[bytes, Cell]] = self.book.store.stored
+        return stored
+
+    def edges(self) -> list[int]:
+        """The last milliseconds of all that has a time to live, ascending."""
+        book: Book = self.book.store
+        found = set()
+        for _, cell in self.stored:
+            ttl = book.families[cell.family].ttl_s
+            if ttl != FOREVER_S:
+                found.add(cell.timestamp + 1_000 * ttl)
+            if cell.ttl_ms is not None:
+                found.add(cell.timestamp + cell.ttl_ms)
+        return sorted(found)
+
+    def met_edges(self, begin: int, end: int) -> list[int]:
+        """Those within some milliseconds, both included."""
+        return [edge for edge in self.edges() if begin <= edge <= end]
+
+    def wait(self, clear_ms: int) -> None:
+        """Sleep until no edge lies within the milliseconds to come."""
+        begin = time.monotonic()
+        while time.monotonic() < begin + WAIT_S:
+            near = self.met_edges(now_ms(), now_ms() + clear_ms)
+            if not near:
+                break
+            until = (near[0] + 2 - now_ms()) / 1_000
+            time.sleep(max(0.001, min(until, begin + WAIT_S - time.monotonic())))
+        took = time.monotonic() - begin
+        self.waited_s += took
+        self.longest_s = max(self.longest_s, took)
+
+    def on_engine(self, step: steps.Step, clear_ms: int) -> tuple[int, Any, int]:
+        """When it was begun on HBase, what came of it, and when that was known."""
+        self.wait(clear_ms)
+        begin = now_ms()
+        outcome = untimed(steps.outcome(step, self.engine))
+        return begin, outcome, now_ms()
+
+    def in_book(self, step: steps.Step, at: int) -> Any:
+        """What comes of it in the book at a moment."""
+        self.at = at
+        return untimed(steps.outcome(step, self.book))
+
+    def read(self, step: steps.Step) -> tuple[Any, Any]:
+        """What a read gives in the book and on HBase; one that met an edge is repeated."""
+        for _ in range(5):
+            begin, found, end = self.on_engine(step, READ_MS)
+            if not self.met_edges(begin, end):
+                break
+        return self.in_book(step, begin), found
+
+    def write(self, step: steps.Step, row: bytes) -> tuple[Any, Any]:
+        """What a change of a row gives, and the row after it: in the book and on HBase."""
+        look = steps.Get((row,), steps.EVERYTHING)
+        begin, found, end = self.on_engine(step, READ_MS)
+        _, after = self.read(look)[0], self.read_again(look)
+        before = list(self.stored)
+        stamps = {cell.timestamp for one in after for cell in one.cells}
+        edges = self.met_edges(begin, end)
+        moments = {begin, end} | {at for at in stamps if begin <= at <= end}
+        moments |= {at for edge in edges for at in (edge, edge + 1)}
+        for at in sorted(moments, reverse=True):
+            self.book.store.stored = list(before)
+            expected = self.in_book(step, at), self.in_book(look, now_ms())
+            if expected == (found, after):
+                break
+        return expected, (found, after)
+
+    def read_again(self, look: steps.Step) -> Any:
+        """A read, without a look at the book."""
+        return self.on_engine(look, READ_MS)[1]
+
+    def settle(self, step: steps.Step) -> tuple[Any, Any]:
+        """What is stored after a compaction, in the book and on HBase."""
+        begin, found, end = self.on_engine(step, SETTLE_MS)
+        if self.met_edges(begin, end):
+            self.met += 1
+            return self._either(step, found, begin, end)
+        expected = self.in_book(step, begin)
+        if found != "refused":
+            self.book.store.compact()
+        kept, after = self.read(WHOLE)
+        return (expected, kept), (found, after)
+
+    def _either(self, step: steps.Step, found: Any, begin: int, end: int) -> tuple[Any, Any]:
+        """The same where an edge was met: each cell is as before or as after it; HBase says how."""
+        before = list(self.stored)
+        self.in_book(step, begin)
+        self.book.store.compact()
+        early = list(self.stored)
+        self.book.store.stored = list(before)
+        expected = self.in_book(step, end)
+        self.book.store.compact()
+        late = list(self.stored)
+        after = self.read_again(WHOLE)
+        there = {(row, in_order(cell)) for piece in after for row, cells in piece for cell in cells}
+        keep = [one for one in early if one in late or (one[0], in_order(one[1])) in there]
+        keep += [one for one in late if one not in early and (one[0], in_order(one[1])) in there]
+        self.book.store.stored = keep
+        kept, after = self.read(WHOLE)
+        return (expected, kept), (found, after)
+
+    def sentinels(self) -> list[steps.Step]:
+        """Puts as old as each delete that is kept, one row for each region.
+
+        HBase drops a kept delete that is older than every put of the same files, whatever their
+        rows: the first entry of `engines.differences`. With these no delete is.
+        """
+        book: Book = self.book.store
+        bounds = list(zip([b"", *book.splits], [*book.splits, b""], strict=True))
+        found: list[steps.Step] = []
+        for start, stop in bounds:
+            times = {
+                (cell.family, cell.timestamp)
+                for row, cell in self.stored
+                if is_delete(cell) and start <= row and (row < stop or not stop)
+                if book.families[cell.family].keep_deleted != "FALSE"
+            }
+            changes = [
+                steps.Change(family, SENTINEL + str(at).encode(), at - self.book.start)
+                for family, at in sorted(times)
+            ]
+            if changes:
+                found.append(steps.Mutate(start or b"\x00", tuple(changes)))
+        return found
+
+
+def untimed(found: Any) -> Any:
+    """What was read without the cells' own times to live: HBase does not tell them."""
+    if isinstance(found, RowCells):
+        return RowCells(found.row, [cell._replace(ttl_ms=None) for cell in found.cells])
+    return [untimed(one) for one in found] if isinstance(found, list) else found

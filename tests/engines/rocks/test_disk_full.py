@@ -1,0 +1,46 @@
+"""A full disk is said, loses nothing that was acknowledged, and is got over."""
+
+from __future__ import annotations
+
+import resource
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engines.rocks.killing import Killing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KIBIBYTE = 1_024
+
+
+def fill_up(killing: Killing, room: int) -> str:
+    """Let a writer write until no file may grow beyond so many bytes; what it said."""
+    writer = killing.start()
+    largest = max(path.stat().st_size for path in (killing.place / "db" / "t").iterdir())
+    resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, (largest + room, largest + room))
+    return writer.communicate()[0]
+
+
+def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
+    """The writer gets an error of ours; the next one goes on where the acknowledged writes end."""
+    killing = Killing(tmp_path, seed=9)
+    for turn in range(2):
+        said = fill_up(killing, room=(turn + 1) * 32 * KIBIBYTE)
+        assert "the disk is full, or a file may not grow" in said
+        assert killing.journal()[-1].startswith("full ")
+        killing.verify()
+    assert killing.done > 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["writes", "care"])
+def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode: str) -> None:
+    """Fifty times, amid writes, flushes and compactions."""
+    killing = Killing(tmp_path, seed=10, mode=mode)
+    for turn in range(25):
+        said = fill_up(killing, room=(turn % 5 + 1) * 16 * KIBIBYTE)
+        assert "the disk is full, or a file may not grow" in said
+        killing.verify()
+    assert killing.done > 25

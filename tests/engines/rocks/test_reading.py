@@ -1,0 +1,215 @@
+"""Long scans, wide rows and snapshots give what the memory engine gives, and see one moment."""
+
+from __future__ import annotations
+
+import threading
+from random import Random
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from rowkey.cells import Cell, CellBlock, Family, Kind, RowCells
+from rowkey.engines import Ask, Span, TableSpec
+from rowkey.engines.backends.memory import Memory
+from rowkey.engines.backends.rocks import Rocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rowkey.engines import Reader, Store
+
+NOW_MS = 1_700_000_000_000
+SPEC = TableSpec("t", (Family("d", versions=2), Family("e", ttl_s=60)), (b"1", b"2", b"5\0"))
+
+
+class Twins:
+    """One table on disk and one in memory to which the same is done.
+
+    Args:
+        engine: an engine on disk.
+    """
+
+    def __init__(self, engine: Rocks) -> None:
+        self.rocks: Store = engine.create(SPEC)
+        self.memory: Store = Memory.open("", clock=lambda: NOW_MS).create(SPEC)
+
+    def mutate(self, mutations: list[RowCells]) -> None:
+        """Do the same to both."""
+        for store in (self.rocks, self.memory):
+            store.mutate(mutations)
+
+    def fill(self, random: Random, count: int, *, deletes: bool) -> None:
+        """Write rows of 1 to 9 cells, with escapes, versions and values that are wrapped."""
+        kinds = [Kind.PUT] * 30 + [Kind.DELETE_COLUMN, Kind.DELETE_FAMILY] * deletes
+        mutations = []
+        for _ in range(count):
+            row = b"%d" % random.randrange(10**5) + random.choice((b"", b"\0", b"\1x", b"\0\0"))
+            cells = [
+                self._cell(random, random.choice(kinds)) for _ in range(random.choice((1, 2, 9)))
+            ]
+            mutations.append(RowCells(row, cells))
+        self.mutate(mutations)
+
+    @staticmethod
+    def _cell(random: Random, kind: Kind) -> Cell:
+        name = b"" if kind == Kind.DELETE_FAMILY else random.choice((b"", b"a", b"a\0", b"b"))
+        time = NOW_MS - random.choice((0, 5, 59_999, 60_001))
+        value = random.choice((b"v", b"", b"\xc1")) if kind == Kind.PUT else b""
+        return Cell(random.choice("dde"), name, time, value, kind)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Rocks]:
+    """An engine in an empty folder, its clock stopped."""
+    with Rocks.open(str(tmp_path), clock=lambda: NOW_MS) as engine:
+        yield engine
+
+
+ASKS = [
+    Ask(),
+    Ask(versions=2),
+    Ask(reverse=True),
+    Ask(columns={"d": ()}),
+    Ask(columns={"d": ()}, reverse=True, versions=2),
+    Ask(columns={"d": ()}, limit=100),
+    Ask(columns={"e": (b"a", b"")}, limit=3),
+    Ask(qualifiers=(b"a", b"a\0\0"), limit=150, reverse=True),
+    Ask(time_range=(NOW_MS - 5, NOW_MS)),
+    Ask(batch=2),
+    Ask(raw=True, versions=9),
+]
+SPANS = [Span(), Span(b"3"), Span(b"", b"2"), Span(b"2", b"5\0"), Span(b"99", b"9"), Span(b"4\0")]
+
+
+def both(reader: Reader, other: Reader, ask: Ask) -> None:
+    """All ranges read alike, as rows and as blocks of every size."""
+    rows = [list(cursor) for cursor in reader.scan(SPANS, ask)]
+    assert [list(cursor) for cursor in other.scan(SPANS, ask)] == rows
+    if ask.raw or ask.batch:
+        return
+    for size in (1, 100, 8_192):
+        blocks = [list(cursor.blocks(size)) for cursor in reader.scan(SPANS, ask)]
+        expected = [list(cursor.blocks(size)) for cursor in other.scan(SPANS, ask)]
+        assert expected == blocks
+        for block in (block for one in blocks for block in one):
+            block.validate(full=True)
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=repr)
+@pytest.mark.parametrize("deletes", [False, True], ids=["puts", "deletes"])
+def test_long_scans_are_as_in_memory(engine: Rocks, ask: Ask, deletes: bool) -> None:
+    """Through every chunk and whatever is found in it, on disk and in memory, and counted alike."""
+    twins = Twins(engine)
+    twins.fill(Random(1), 600, deletes=deletes)
+    twins.rocks.flush()
+    twins.fill(Random(2), 200, deletes=False)
+    both(twins.rocks, twins.memory, ask)
+    assert twins.memory.regions() == twins.rocks.regions()
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=repr)
+def test_snapshots_see_nothing_of_what_follows(engine: Rocks, ask: Ask) -> None:
+    """Neither scans nor gets, forward or in reverse, after writes, a compaction and a flush."""
+    twins = Twins(engine)
+    twins.fill(Random(3), 300, deletes=True)
+    kept, expected = twins.rocks.snapshot(), twins.memory.snapshot()
+    twins.fill(Random(4), 300, deletes=True)
+    twins.rocks.compact()
+    both(kept, expected, ask)
+    rows = [row.row for cursor in expected.scan([Span()]) for row in cursor][:20]
+    if not ask.batch:
+        assert expected.get([*rows, b"none"], ask) == kept.get([*rows, b"none"], ask)
+
+
+@pytest.mark.parametrize("ask", [Ask(columns={"d": (b"q7", b"", b"none")}), Ask(qualifiers=(b"q5", b"q7")),
+    Ask(qualifiers=(b"q5", b"")), Ask(qualifiers=(b"", b"q1")), Ask(columns={"d": (b"\0",)}), Ask(versions=2)], ids=repr)  # fmt: skip
+def test_columns_of_wide_rows_are_found(engine: Rocks, ask: Ask) -> None:
+    """A few columns of a row of thousands, with a delete of the family that bears on them."""
+    twins = Twins(engine)
+    names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(3_000))]
+    cells = [Cell("d", name, time, b"%d" % time) for name in names for time in (5, 6)]
+    twins.mutate([RowCells(b"r", cells), RowCells(b"r\0", cells[:9]), RowCells(b"q", cells[:9])])
+    both(twins.rocks, twins.memory, ask)
+    assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
+    twins.mutate([RowCells(b"r", [Cell("d", b"", 5, kind=Kind.DELETE_FAMILY)])])
+    twins.mutate([RowCells(b"r", [Cell("d", b"q7", 6, kind=Kind.DELETE)])])
+    both(twins.rocks, twins.memory, ask)
+    assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
+
+
+def test_loads_are_as_in_memory(engine: Rocks) -> None:
+    """Blocks that leave cells out, and rows, qualifiers and timestamps of every form."""
+    twins, random = Twins(engine), Random(5)
+    rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(20_000)]
+    keys = pa.array(rows, pa.binary())
+    values = pa.array([random.choice((None, b"", b"v", b"\xc1")) for _ in rows], pa.binary())
+    names = pa.array([random.choice((b"", b"a\0")) for _ in rows], pa.binary())
+    times = pa.array([NOW_MS - random.randrange(9) for _ in rows], pa.int64())
+    for store in (twins.rocks, twins.memory):
+        store.load([CellBlock(keys, "d", b"q", values), CellBlock(keys, "e", names, values, times)])
+        store.load([CellBlock(keys, "d", names, values, 7), CellBlock(keys, "d", b"a\0", values)])
+    both(twins.rocks, twins.memory, Ask())
+    both(twins.rocks, twins.memory, Ask(columns={"d": ()}))
+    assert twins.memory.regions() == twins.rocks.regions()
+
+
+def test_a_row_of_two_families_is_never_torn(engine: Rocks) -> None:
+    """Gets and scans beside a writer that changes both together see both or neither."""
+    store = engine.create(SPEC)
+    done = threading.Event()
+
+    def write() -> None:
+        for number in range(2_000):
+            value = b"%d" % number
+            cells = [Cell(family, b"q", NOW_MS, value) for family in "de"]
+            store.mutate([RowCells(b"1", cells), RowCells(b"6", cells)])
+        done.set()
+
+    store.mutate([RowCells(row, [Cell(name, b"q", NOW_MS, b"") for name in "de"]) for row in (b"1", b"6")])  # fmt: skip
+    writer = threading.Thread(target=write)
+    writer.start()
+    reads = 0
+    while not done.is_set() or not reads:
+        (row,) = store.get([b"6"])
+        scanned = [row for cursor in store.scan([Span(b"", b"5"), Span(b"5")]) for row in cursor]
+        values = {cell.value for one in scanned for cell in one.cells}
+        assert (1, 1) == (len({cell.value for cell in row.cells}), len(values))
+        assert [2, 2, 2] == [len(one.cells) for one in (row, *scanned)]
+        reads += 1
+    writer.join()
+
+
+def test_writers_in_threads_are_counted_exactly(engine: Rocks) -> None:
+    """Eight threads increment one counter and write rows: nothing is lost, all is counted."""
+    store = engine.create(SPEC)
+
+    def write(number: int) -> None:
+        for turn in range(50):
+            store.increment(b"0", [("d", b"n", 1)])
+            store.mutate([RowCells(b"6%d-%d" % (number, turn), [Cell("d", b"q", 1, b"v")])])
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [401] == store.increment(b"0", [("d", b"n", 1)])
+    assert [401, 0, 0, 400] == [count.writes for count in store.regions()]
+
+
+def test_a_region_splits_at_its_middle(engine: Rocks) -> None:
+    """One that outgrows its table's limit is divided by bytes, as in memory, and stays divided."""
+    attributes = {"MAX_FILESIZE": str(2 << 20), "MEMSTORE_FLUSHSIZE": str(1 << 20)}
+    twins = Twins(engine)
+    random = Random(6)
+    for store in (twins.rocks, twins.memory):
+        store.annotate(attributes)
+    for _ in range(40):
+        rows = [b"6%05d" % random.randrange(10**5) for _ in range(100)]
+        twins.mutate([RowCells(row, [Cell("d", b"q", 1, bytes(999))]) for row in rows])
+    splits = twins.rocks.spec.splits
+    assert len(splits) > len(SPEC.splits)
+    assert twins.memory.spec.splits == splits
+    assert twins.memory.regions() == twins.rocks.regions()

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import os
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from table.machine import COLUMNS, DESIGNS, HOSTS, IDENTITY, LEVELS, TIMES, Both, Clock
+
+if TYPE_CHECKING:
+    from table.worlds import Row
+
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+EXAMPLES, LENGTH = (1_000, 50) if IS_LONG else (50, 30)
+
+wheres = st.fixed_dictionaries(
+    {"host": st.sampled_from(HOSTS), "level": st.sampled_from(LEVELS), "ts": st.sampled_from(TIMES)}
+)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "note": st.sampled_from([None, "", "x", "yy"]),
+    "size": st.none() | st.integers(0, 3),
+    "hits": st.none() | st.integers(-2, 3),
+}
+parts = st.fixed_dictionaries({}, optional=VALUES)
+rows = st.builds(lambda where, part: where | part, wheres, parts)
+changes = st.tuples(st.sampled_from(["put", "put", "replace", "delete", "wrong"]), rows)
+
+
+def _as_change(change: tuple[str, Row]) -> tuple[str, Row]:
+    """A change of a kind: deletes name a place, puts need no more than that."""
+    kind, row = change
+    return (kind, {name: row[name] for name in IDENTITY}) if kind == "delete" else change
+
+
+class Machine(RuleBasedStateMachine):
+    """Takes the same steps in a table and in a dictionary, and compares what comes of each."""
+
+    scheme: ClassVar[str]
+    """Set by the test that runs it."""
+
+    @initialize(name=st.sampled_from(sorted(DESIGNS)), moves=st.booleans())
+    def create(self, name: str, moves: bool) -> None:
+        """A new table of some design, under a clock that stands still or goes."""
+        self.place = TemporaryDirectory()
+        self.both = Both(name, f"{self.scheme}:{self.place.name}", Clock(moves))
+
+    @rule(row=rows)
+    def put(self, row: Row) -> None:
+        """Put some fields."""
+        self.both.put(row)
+
+    @rule(row=rows)
+    def put_again(self, row: Row) -> None:
+        """Put: twice as often as the rest."""
+        self.both.put(row)
+
+    @rule(row=rows)
+    def replace(self, row: Row) -> None:
+        """Replace a row."""
+        self.both.replace(row)
+
+    @rule(where=wheres, part=parts)
+    def delete_then_put(self, where: Row, part: Row) -> None:
+        """Delete a row and put it at once."""
+        self.both.delete(where)
+        self.both.get([where])
+        self.both.put(where | part)
+        self.both.get([where])
+
+    @rule(where=wheres)
+    def delete(self, where: Row) -> None:
+        """Delete a row."""
+        self.both.delete(where)
+
+    @rule(where=wheres, other=wheres, name=st.sampled_from(IDENTITY), part=parts)
+    def move(self, where: Row, other: Row, name: str, part: Row) -> None:
+        """Move a row."""
+        self.both.move(where, {name: other[name]} | _apart(part))
+
+    @rule(where=wheres, amount=st.integers(-3, 3))
+    def increment(self, where: Row, amount: int) -> None:
+        """Count."""
+        self.both.increment(where, amount)
+
+    @rule(where=wheres, piece=st.sampled_from(["", "a", "ÿ"]))
+    def append(self, where: Row, piece: str) -> None:
+        """Append."""
+        self.both.append(where, piece)
+
+    @rule(row=rows, expected=VALUES["hits"])
+    def check_and_put(self, row: Row, expected: int | None) -> None:
+        """Put on a condition."""
+        self.both.check_and_put(row, expected)
+
+    @rule(listed=st.lists(changes.map(_as_change), max_size=12), size=st.integers(1, 5))
+    def batch(self, listed: list[tuple[str, Row]], size: int) -> None:
+        """Several changes together."""
+        self.both.batch(listed, size)
+
+    @rule(listed=st.lists(rows, max_size=6))
+    def load(self, listed: list[Row]) -> None:
+        """Arrow columns; those of one place only once, for they are one moment."""
+        self.both.load(list({tuple(row[n] for n in IDENTITY): row for row in listed}.values()))
+
+    @rule(row=rows)
+    def fail(self, row: Row) -> None:
+        """Changes that are refused."""
+        self.both.fail(row)
+
+    @rule(listed=st.lists(wheres, min_size=1, max_size=4))
+    def get(self, listed: list[Row]) -> None:
+        """Get rows."""
+        self.both.get(listed)
+
+    @rule(host=st.sampled_from(HOSTS), falls=st.booleans(), limit=st.integers(0, 5))
+    def scan(self, host: str, falls: bool, limit: int) -> None:
+        """Scan a host."""
+        self.both.scan(host, limit, falls=falls)
+
+    @rule(what=st.sampled_from(["flush", "compact", "reopen", "wait", "compare"]))
+    def keep_up(self, what: str) -> None:
+        """Flush, compact, reopen, let time pass, look at all."""
+        both = self.both
+        {"flush": both.table.flush, "compact": both.table.compact, "reopen": both.reopen,
+         "wait": both.pass_time, "compare": both.compare}[what]()  # fmt: skip
+
+    def teardown(self) -> None:
+        """The whole table is the dictionary in the end."""
+        if not hasattr(self, "both"):
+            return
+        try:
+            self.both.compare()
+        finally:
+            self.both.close()
+            self.place.cleanup()
+
+
+def _apart(part: Row) -> Row:
+    """Fields of columns, or none of them: a move changes whole rows, packs as well."""
+    return part if part.keys() >= set(COLUMNS) else {}
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_a_table_is_a_dictionary_of_rows(scheme: str) -> None:
+    """Whatever is done in whatever order, the table holds what a dictionary holds."""
+    kind = type("On", (Machine,), {"scheme": scheme})
+    depth = settings(max_examples=EXAMPLES, stateful_step_count=LENGTH)
+    run_state_machine_as_test(kind, settings=depth)
