@@ -168,4 +168,6 @@ upkeep = st.one_of(
     pauses, pauses, pauses, *2 * [st.just(steps.Settle())], divisions, st.just(steps.Reopen())
 )
 shapes = st.sampled_from(SHAPES)
-splits = st.sampled_from(((), (b"b",), (b"a\x00", b"a\xff")))
+LAYOUTS = ((), (b"b",), (b"a\x00", b"a\xff"))
+"""Where regions begin at first."""
+splits = st.sampled_from(LAYOUTS)

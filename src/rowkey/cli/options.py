@@ -44,6 +44,10 @@ class _Count(click.IntRange):
 
 LIMIT = click.option("--limit", type=_Count(0, 2**63 - 1), metavar="N", help="Most rows.")
 
+ORDER = click.option(
+    "--order", default="", metavar="FIELDS", help='Such as "ts desc"; nulls come first both ways.'
+)
+
 EXIT_ZERO = click.option("--exit-zero", is_flag=True, help="Leave with 0 whatever was found.")
 
 SEED = click.option(

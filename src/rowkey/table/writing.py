@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.engines import Store
+    from rowkey.rows import Layout
     from rowkey.table.stamps import Stamps
 
 COUNTERS = frozenset({"i64"})
@@ -36,6 +37,7 @@ class Writing:
         self.key = design.key
         self.fields = design.fields
         self.identity = identity_of(design)
+        self.kept = _kept(design.layout)
         self.store = store
         self.stamps = stamps
         self.salts: Sequence[int | None] = (
@@ -102,6 +104,7 @@ class Writing:
             if not -(2**63) <= amount < 2**63:
                 raise RowError(name, f"{shown(amount)} does not fit in 8 bytes", "-2^63..2^63-1")
         given = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
+        self._keep(as_mapping(row))
         self.stamps.wait(row_key)
         try:
             values = self.store.increment(row_key, given)
@@ -118,6 +121,7 @@ class Writing:
             (*column, self._value(values, name, pieces[name], column))
             for name, column in columns.items()
         ]
+        self._keep(values)
         self.stamps.wait(row_key)
         try:
             self.store.append(row_key, given)
@@ -137,6 +141,12 @@ class Writing:
         written = self.put(values)[0]
         check = Check(*columns[name], "=", wanted)
         return self.store.check_and_mutate(row_key, check, written.cells)
+
+    def _keep(self, values: Mapping[str, Any]) -> None:
+        """Write what the key holds only in part: a row may begin with a count, and is read then."""
+        if self.kept:
+            named = dict.fromkeys((*self.identity, *self.kept))
+            self.apply(self.put({name: values[name] for name in named}))
 
     def _value(
         self, values: Mapping[str, Any], name: str, value: Any, column: tuple[str, bytes]
@@ -191,6 +201,12 @@ def identity_of(design: Design) -> tuple[str, ...]:
     opening = design.layout.opening
     placed = () if opening is None else (field.name for field in opening.fields)
     return tuple(dict.fromkeys((*design.key.fields, *placed)))
+
+
+def _kept(layout: Layout) -> tuple[str, ...]:
+    """The fields of the key that are stored whole in a cell of their own as well."""
+    alone = {slot.names for slot in layout.slots}
+    return tuple(name for name in layout.kept if (name,) in alone)
 
 
 def stamped(mutation: RowCells, at: int) -> RowCells:

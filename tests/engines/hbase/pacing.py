@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 READ_MS, SETTLE_MS = 40, 1_000
 """How long steps take at most, on a machine that has nothing else to do: then no edge is met."""
 WAIT_S = 1.8
+REPEATS = 5
 SENTINEL = b"z"
 WHOLE = steps.Scan((Span(),), steps.EVERYTHING)
 
@@ -93,18 +94,23 @@ class Pace:
         return untimed(steps.outcome(step, self.book))
 
     def read(self, step: steps.Step) -> tuple[Any, Any]:
-        """What a read gives in the book and on HBase; one that met an edge is repeated."""
-        for _ in range(5):
+        """What a read gives in the book and on HBase."""
+        begin, found = self.look(step)
+        return self.in_book(step, begin), found
+
+    def look(self, step: steps.Step) -> tuple[int, Any]:
+        """When a read was taken on HBase, and what it gave; one that met an edge is repeated."""
+        for _ in range(REPEATS):
             begin, found, end = self.on_engine(step, READ_MS)
             if not self.met_edges(begin, end):
                 break
-        return self.in_book(step, begin), found
+        return begin, found
 
     def write(self, step: steps.Step, row: bytes) -> tuple[Any, Any]:
         """What a change of a row gives, and the row after it: in the book and on HBase."""
-        look = steps.Get((row,), steps.EVERYTHING)
         begin, found, end = self.on_engine(step, READ_MS)
-        _, after = self.read(look)[0], self.read_again(look)
+        look = steps.Get((row,), steps.EVERYTHING)
+        seen_at, after = self.look(look)
         before = list(self.stored)
         stamps = {cell.timestamp for one in after for cell in one.cells}
         edges = self.met_edges(begin, end)
@@ -112,14 +118,10 @@ class Pace:
         moments |= {at for edge in edges for at in (edge, edge + 1)}
         for at in sorted(moments, reverse=True):
             self.book.store.stored = list(before)
-            expected = self.in_book(step, at), self.in_book(look, now_ms())
+            expected = self.in_book(step, at), self.in_book(look, seen_at)
             if expected == (found, after):
                 break
         return expected, (found, after)
-
-    def read_again(self, look: steps.Step) -> Any:
-        """A read, without a look at the book."""
-        return self.on_engine(look, READ_MS)[1]
 
     def settle(self, step: steps.Step) -> tuple[Any, Any]:
         """What is stored after a compaction, in the book and on HBase."""
@@ -143,7 +145,7 @@ class Pace:
         expected = self.in_book(step, end)
         self.book.store.compact()
         late = list(self.stored)
-        after = self.read_again(WHOLE)
+        _, after = self.look(WHOLE)
         there = {(row, in_order(cell)) for piece in after for row, cells in piece for cell in cells}
         keep = [one for one in early if one in late or (one[0], in_order(one[1])) in there]
         keep += [one for one in late if one not in early and (one[0], in_order(one[1])) in there]

@@ -75,7 +75,9 @@ class Script:
             row = b"key%d" % random.randrange(KEYS)
             store.increment(row, [("d", b"count", random.randrange(-9, 9))])
         else:
-            store.mutate(self.mutations(number))
+            mutations = self.mutations(number)
+            store.mutate(mutations)
+            store.get([mutation.row for mutation in mutations])
 
     def mutations(self, number: int) -> list[RowCells]:
         """The puts and deletes of operation `number`."""

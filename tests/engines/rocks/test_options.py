@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -58,9 +59,11 @@ def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
 @pytest.mark.parametrize("codec", ["LZO", "LZMA", "BROTLI"])
 def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, word: str) -> None:
     """Nothing is made of such a table."""
+    given: dict[str, Any] = {word: codec}
+    family = replace(Family("d"), **given)
     with Rocks.open(str(tmp_path)) as engine:
         with pytest.raises(Refused, match=rf"families\.d\.{word}: RocksDB has no {codec}"):
-            engine.create(TableSpec("t", (Family("d", **{word: codec}),)))
+            engine.create(TableSpec("t", (family,)))
         assert [] == engine.tables()
 
 
@@ -103,7 +106,7 @@ def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> Non
 
 
 def test_a_directory_that_holds_pickles_is_refused(tmp_path: Path) -> None:
-    """rocksdict's other mode would run code that it finds in values."""
+    """The other mode of rocksdict would run code that it finds in values."""
     with Rocks.open(str(tmp_path)) as engine:
         engine.create(TableSpec("t", (Family("d"),)))
     (tmp_path / "t" / "rocksdict-config.json").write_text('{"raw_mode": false}', "ascii")

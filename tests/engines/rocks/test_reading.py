@@ -89,7 +89,7 @@ def both(reader: Reader, other: Reader, ask: Ask) -> None:
     assert [list(cursor) for cursor in other.scan(SPANS, ask)] == rows
     if ask.raw or ask.batch:
         return
-    for size in (1, 100, 8_192):
+    for size in (7, 8_192):
         blocks = [list(cursor.blocks(size)) for cursor in reader.scan(SPANS, ask)]
         expected = [list(cursor.blocks(size)) for cursor in other.scan(SPANS, ask)]
         assert expected == blocks
@@ -123,8 +123,17 @@ def test_snapshots_see_nothing_of_what_follows(engine: Rocks, ask: Ask) -> None:
         assert expected.get([*rows, b"none"], ask) == kept.get([*rows, b"none"], ask)
 
 
-@pytest.mark.parametrize("ask", [Ask(columns={"d": (b"q7", b"", b"none")}), Ask(qualifiers=(b"q5", b"q7")),
-    Ask(qualifiers=(b"q5", b"")), Ask(qualifiers=(b"", b"q1")), Ask(columns={"d": (b"\0",)}), Ask(versions=2)], ids=repr)  # fmt: skip
+NARROW_ASKS = [
+    Ask(columns={"d": (b"q7", b"", b"none")}),
+    Ask(columns={"d": (b"\0",)}),
+    Ask(qualifiers=(b"q5", b"q7")),
+    Ask(qualifiers=(b"q5", b"")),
+    Ask(qualifiers=(b"", b"q1")),
+    Ask(versions=2),
+]
+
+
+@pytest.mark.parametrize("ask", NARROW_ASKS, ids=repr)
 def test_columns_of_wide_rows_are_found(engine: Rocks, ask: Ask) -> None:
     """A few columns of a row of thousands, with a delete of the family that bears on them."""
     twins = Twins(engine)
@@ -142,7 +151,7 @@ def test_columns_of_wide_rows_are_found(engine: Rocks, ask: Ask) -> None:
 def test_loads_are_as_in_memory(engine: Rocks) -> None:
     """Blocks that leave cells out, and rows, qualifiers and timestamps of every form."""
     twins, random = Twins(engine), Random(5)
-    rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(20_000)]
+    rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(8_200)]
     keys = pa.array(rows, pa.binary())
     values = pa.array([random.choice((None, b"", b"v", b"\xc1")) for _ in rows], pa.binary())
     names = pa.array([random.choice((b"", b"a\0")) for _ in rows], pa.binary())
@@ -150,8 +159,9 @@ def test_loads_are_as_in_memory(engine: Rocks) -> None:
     for store in (twins.rocks, twins.memory):
         store.load([CellBlock(keys, "d", b"q", values), CellBlock(keys, "e", names, values, times)])
         store.load([CellBlock(keys, "d", names, values, 7), CellBlock(keys, "d", b"a\0", values)])
-    both(twins.rocks, twins.memory, Ask())
-    both(twins.rocks, twins.memory, Ask(columns={"d": ()}))
+    for ask in (Ask(), Ask(columns={"d": ()}, versions=2)):
+        (expected,), (found,) = twins.memory.scan([Span()], ask), twins.rocks.scan([Span()], ask)
+        assert list(expected) == list(found)
     assert twins.memory.regions() == twins.rocks.regions()
 
 
@@ -167,7 +177,8 @@ def test_a_row_of_two_families_is_never_torn(engine: Rocks) -> None:
             store.mutate([RowCells(b"1", cells), RowCells(b"6", cells)])
         done.set()
 
-    store.mutate([RowCells(row, [Cell(name, b"q", NOW_MS, b"") for name in "de"]) for row in (b"1", b"6")])  # fmt: skip
+    first = [Cell(family, b"q", NOW_MS, b"") for family in "de"]
+    store.mutate([RowCells(row, first) for row in (b"1", b"6")])
     writer = threading.Thread(target=write)
     writer.start()
     reads = 0
@@ -206,9 +217,9 @@ def test_a_region_splits_at_its_middle(engine: Rocks) -> None:
     random = Random(6)
     for store in (twins.rocks, twins.memory):
         store.annotate(attributes)
-    for _ in range(40):
-        rows = [b"6%05d" % random.randrange(10**5) for _ in range(100)]
-        twins.mutate([RowCells(row, [Cell("d", b"q", 1, bytes(999))]) for row in rows])
+    for _ in range(4_000):
+        row = b"6%05d" % random.randrange(10**5)
+        twins.mutate([RowCells(row, [Cell("d", b"q", 1, bytes(999))])])
     splits = twins.rocks.spec.splits
     assert len(splits) > len(SPEC.splits)
     assert twins.memory.spec.splits == splits

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rowkey.cli.conditions import WHERE
-from rowkey.cli.options import DESIGN, LIMIT, TEXT_OR_JSON, print_aside, print_json, print_lines
+from rowkey.cli.options import (
+    DESIGN,
+    LIMIT,
+    ORDER,
+    TEXT_OR_JSON,
+    print_aside,
+    print_json,
+    print_lines,
+)
 from rowkey.errors import printable
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 @DESIGN
 @click.argument("read", required=False)
 @WHERE
-@click.option("--order", default="", metavar="FIELDS", help='Such as "ts desc".')
+@ORDER
 @LIMIT
 @TEXT_OR_JSON
 def command(

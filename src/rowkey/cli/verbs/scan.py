@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.conditions import WHERE
-from rowkey.cli.options import DESIGN, LIMIT, print_aside
+from rowkey.cli.options import DESIGN, LIMIT, ORDER, print_aside
 from rowkey.cli.tables import FORM, ON, opened, print_rows
 
 
@@ -13,7 +13,7 @@ from rowkey.cli.tables import FORM, ON, opened, print_rows
 @DESIGN
 @ON
 @WHERE
-@click.option("--order", default="", metavar="FIELDS", help='Such as "ts desc".')
+@ORDER
 @LIMIT
 @click.option("--resume", metavar="TOKEN", help="Go on where an earlier scan stopped.")
 @click.option("--token", is_flag=True, help="Print where the scan stopped, on stderr.")

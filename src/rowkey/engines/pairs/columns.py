@@ -74,7 +74,7 @@ class Columns:
         """Whether a cell is among the first so many of its column."""
         import numpy as np
 
-        begins = _changes(self.rows) | _changes(self.qualifiers)
+        begins: npt.NDArray[Any] = _changes(self.rows) | _changes(self.qualifiers)
         if versions == 1 or begins.all():
             return begins
         places = np.arange(len(begins))

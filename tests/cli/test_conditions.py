@@ -1,0 +1,106 @@
+"""Conditions of the command line: what each means, and that none of them is misread in silence."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cli.conditions import conditions_of
+from rowkey.schema import Condition
+
+
+def understood(test: str) -> tuple[str, str, tuple[object, ...]]:
+    """Field, operator and operands of one condition."""
+    (found,) = conditions_of([test])
+    return found.field, found.operator, found.operands
+
+
+@pytest.mark.parametrize(
+    ("test", "field", "operator", "values"),
+    [
+        ("host=web-1", "host", "=", ("web-1",)),
+        ("host = web-1", "host", "=", ("web-1",)),
+        ("host =  web-1 ", "host", "=", (" web-1 ",)),
+        ("host= web-1", "host", "=", (" web-1",)),
+        ("host=", "host", "=", ("",)),
+        ("host=a=b", "host", "=", ("a=b",)),
+        ("host=<b> and c>=d", "host", "=", ("<b> and c>=d",)),
+        ("host=a\nb", "host", "=", ("a\nb",)),
+        ("ts>=2021-01-01", "ts", ">=", ("2021-01-01",)),
+        ("ts <= 2021-01-01 ", "ts", "<=", ("2021-01-01",)),
+        ("n<5", "n", "<", ("5",)),
+        ("n > -5", "n", ">", ("-5",)),
+        ('"my field"=a', "my field", "=", ("a",)),
+        ('"a=b" > c', "a=b", ">", ("c",)),
+        ('n in [1, "2", 2.50]', "n", "in", (1, "2", "2.50")),
+        ("n in[1]", "n", "in", (1,)),
+        ("n IN []", "n", "in", ()),
+        ('host in ["a, b", "c]"]', "host", "in", ("a, b", "c]")),
+        ("n between [1, 5]", "n", "between", (1, 5)),
+        ("host starts  with web-", "host", "starts", ("web-",)),
+        ("between between [1, 2]", "between", "between", (1, 2)),
+    ],
+)
+def test_what_a_condition_means(
+    test: str, field: str, operator: str, values: tuple[object, ...]
+) -> None:
+    """All behind the operator is the value; spaces on both sides of it belong to it."""
+    assert (field, operator, values) == understood(test)
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["", "host", "=a", "my field=a", "host != a", "host <> a", "host<>a", "host like a",
+     "host starts with", "host starting with a", '"host=a', "ts between", "between [1, 2]",
+     "n inside [1]"],
+)  # fmt: skip
+def test_what_is_no_condition_is_told(test: str) -> None:
+    """It is repeated, with the forms there are."""
+    with pytest.raises(click.UsageError) as told:
+        conditions_of([test])
+    assert told.value.message.startswith(f"--where {test!r} is not understood; expected FIELD=")
+
+
+@pytest.mark.parametrize(
+    ("test", "what"),
+    [
+        ("n in 5", "in takes a JSON list of texts and numbers"),
+        ("n in (1, 2)", "in takes a JSON list of texts and numbers"),
+        ("n in [null]", "in takes a JSON list of texts and numbers"),
+        ("n in [[1]]", "in takes a JSON list of texts and numbers"),
+        ("n between 1 and 2", "between takes a JSON list of texts and numbers"),
+        ("n between [1]", "has 1 values; between takes two"),
+        ("n between [1, 2, 3]", "has 3 values; between takes two"),
+    ],
+)
+def test_what_is_no_list_is_told(test: str, what: str) -> None:
+    """A list that is none says what one is."""
+    with pytest.raises(click.UsageError) as told:
+        conditions_of([test])
+    assert what in told.value.message
+
+
+@pytest.mark.parametrize("test", ["x" * 10**7, "n in " + "[" * 10**7, "n in [" + "9" * 10**5])
+def test_a_monstrous_condition_is_told_in_a_line(test: str) -> None:
+    """Ten megabytes are neither repeated nor parsed for long."""
+    with pytest.raises(click.UsageError) as told:
+        conditions_of([test])
+    assert len(told.value.message) < 400
+
+
+VALUES = st.text(max_size=20)
+NAMES = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True)
+
+
+@given(NAMES, VALUES, st.lists(VALUES | st.integers(), max_size=5))
+def test_every_value_can_be_asked_for(name: str, value: str, values: list[str | int]) -> None:
+    """Whatever a text holds, = and a JSON list take it as it is; quotes do not change a name."""
+    one = Condition(name, "=", (value,))
+    several = Condition(name, "in", tuple(values))
+    listed = json.dumps(values)
+    tests = [f"{name}={value}", f'"{name}"={value}', f"{name} in {listed}"]
+    assert [one, one, several] == conditions_of(tests)

@@ -1,0 +1,379 @@
+"""The verbs of a table, on disk: made, written, read, counted, explained and dropped."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from cli.command import LOGS, Outcome, run
+from cli.conftest import EVERYTHING, ROWS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ON = ("--on", "rocks:data")
+
+
+def things_(verb: str, *more: object, **given: Any) -> Outcome:
+    """A verb asked of the table of things."""
+    return run(verb, "things.toml", *ON, *more, **given)
+
+
+def hosts(*more: object) -> list[tuple[str, int]]:
+    """Host and time of the rows of a scan, in their order."""
+    found = things_("scan", *more, "-f", "jsonl")
+    assert (0, "") == (found.code, found.err)
+    rows = map(json.loads, found.out.splitlines())
+    return [(row["host"], row["ts"]) for row in rows]
+
+
+def told(outcome: Outcome) -> str:
+    """The one line of an error: it is of the command line or of a file, and prints nothing else."""
+    assert (2, "") == (outcome.code, outcome.out)
+    first, *more = outcome.err.splitlines()
+    assert more in ([], [f"Try '{first.partition(':')[0]} --help'."])
+    return first
+
+
+# Made and dropped
+
+
+def test_a_table_is_made_once(things: Path) -> None:
+    """It says its regions and families; a second time is an error, and leaves the rows alone."""
+    del things
+    assert "there is a table things already" in told(run("create", "things.toml", *ON))
+    assert 5 == len(hosts())
+    made = run("create", "things.toml", "--on", "rocks:other")
+    assert (0, "things: 4 regions, families d\n") == (made.code, made.out)
+
+
+def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
+    """A design whose splits follow from a sample needs one, and the regions are what was cut."""
+    design, sample, on = tmp_path / "logs.toml", tmp_path / "s.csv", f"rocks:{tmp_path / 'data'}"
+    splits = '{ algorithm = "sample", regions = 4 }'
+    words = LOGS.replace("[bucket(host, 16)]", "").replace('"per_bucket"', splits)
+    design.write_text(words)
+    rows = "".join(f"web-{n:03},{1_609_459_200_000 + n}\n" for n in range(400))
+    sample.write_text("host,ts\n" + rows)
+    assert "sample" in told(run("create", design, "--on", on))
+    assert 0 == run("create", design, "--on", on, "--sample", sample).code
+    assert 0 == run("load", design, sample, "--on", on).code
+    found = json.loads(run("count", "logs", "--on", on, "--regions", "-f", "json").out)
+    assert [100, 100, 100, 100] == [one["writes"] for one in found["regions"]]
+    asked = json.loads(run("splits", design, "--sample", sample, "-f", "json").out)
+    assert asked["splits"] == [one["start"] for one in found["regions"]][1:]
+
+
+def test_a_drop_wants_the_name_typed(things: Path) -> None:
+    """Without its name, or with another, it stays; with it, the table is gone and can be made."""
+    del things
+    assert "things stays: its name was not typed" in told(things_("drop"))
+    assert "things stays: 'thing' is not its name" in told(things_("drop", "--yes", "thing"))
+    assert 5 == len(hosts())
+    dropped = things_("drop", "--yes", "things")
+    assert (0, "things: dropped\n") == (dropped.code, dropped.out)
+    assert "there is no table things" in told(things_("scan"))
+    assert "there is no table things" in told(run("drop", "things", *ON, "--yes", "things"))
+    assert 0 == run("create", "things.toml", *ON).code
+    assert [] == hosts()
+
+
+# Written
+
+
+def test_a_row_is_put_by_words_and_got(things: Path) -> None:
+    """Values are as they are typed, all behind the first =; what is left out stays as it was."""
+    del things
+    key = ("host=a=b", "ts=1970-01-01T00:00:07Z")
+    done = things_("put", *key, "price=2.5", "text= x ", "raw=", "ok=")
+    assert (0, "", "1 row written\n") == (done.code, done.out, done.err)
+    assert "hits: 'many' is not a whole number" in told(things_("put", *key, "hits=many"))
+    assert 0 == things_("put", *key, "hits=3").code
+    row = json.loads(things_("get", *key).out)
+    assert {"host": "a=b", "ts": 7000, "price": "2.50", "text": " x ", "raw": "", "hits": 3} == {
+        name: value for name, value in row.items() if value is not None
+    }
+
+
+def test_null_takes_a_value_away_and_replace_the_rest(things: Path) -> None:
+    """Null of JSON deletes a cell; --replace leaves nothing of what stood."""
+    del things
+    key = '"host": "web-1", "ts": 1000'
+
+    def row() -> dict[str, Any]:
+        found = json.loads(things_("get", "host=web-1", "ts=1000").out)
+        return {name: value for name, value in found.items() if value is not None}
+
+    assert 0 == things_("put", stdin=f'{{{key}, "price": null, "hits": 8}}\n').code
+    assert ("price" in row(), row()["hits"], row()["raw"]) == (False, 8, "00ff")
+    assert 0 == things_("put", "--replace", stdin=f'{{{key}, "ok": false}}\n').code
+    assert {"host": "web-1", "ts": 1000, "ok": False} == row()
+
+
+def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things: Path) -> None:
+    """Each refused line stands with its number, blank ones counted; the others are there."""
+    del things
+    good, wrong = '{"host": "q", "ts": %d}', '{"host": "q", "ts": "soon"}'
+    unknown = '{"host": "q", "ts": 2, "hots": 1}'
+    lines = [good % 1, "", "{bad", wrong, unknown, '{"ts": 3}', good % 4]
+    done = things_("put", stdin="\n".join(lines))
+    first, *errors = done.err.splitlines()
+    assert (2, "2 rows written") == (done.code, first)
+    starts = [f"rowkey: line {number}: " for number in (3, 4, 5, 6)]
+    assert starts == [error[: len(start)] for error, start in zip(errors, starts, strict=True)]
+    assert "hots: there is no such field" in errors[2]
+    assert [("q", 4), ("q", 1)] == hosts("--where", "host=q")
+
+
+def test_many_refused_lines_are_counted(things: Path) -> None:
+    """Ten are told, further ones are counted."""
+    del things
+    done = things_("put", stdin="no\n" * 1_000)
+    assert 2 == done.code
+    assert 12 == len(done.err.splitlines())
+    assert "rowkey: 990 rows refused besides" == done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["host"], "'host' is no value; expected FIELD=VALUE"),
+        (["=web-1"], "'=web-1' is no value; expected FIELD=VALUE"),
+        (["hots=a"], "hots: there is no such field; expected host, "),
+        (["host=a", "host=b"], "host: it is given twice; expected one value"),
+        (["host=a"], "ts: the row has no such value"),
+        (["host=a", "ts=1", "price=1.234"], "price: "),
+        (["host=a\0b", "ts=1"], "holds U+0000"),
+        (["host=\ud800", "ts=1"], "holds a lone surrogate"),
+        (["host=" + "k" * 40_000, "ts=1"], "bytes are too long"),
+    ],
+)
+def test_a_wrong_row_is_told_in_a_line(things: Path, words: list[str], what: str) -> None:
+    """What is wrong, with the value and what is allowed."""
+    del things
+    assert what in told(things_("put", *words))
+
+
+# Read
+
+
+def test_a_row_that_is_not_there_leaves_with_1(things: Path) -> None:
+    """No row is a finding; a field that is not of the key is a mistake."""
+    del things
+    found = things_("get", "host=web-1", "ts=77")
+    assert (1, "", "there is no such row\n") == (found.code, found.out, found.err)
+    assert "price: there is no such field; expected host, ts" in told(
+        things_("get", "host=web-1", "ts=1000", "price=1")
+    )
+    assert "ts: " in told(things_("get", "host=web-1"))
+
+
+EXPECTED: list[dict[str, Any]] = [
+    dict.fromkeys(
+        ("host", "ts", "text", "price", "raw", "day", "id", "hits", "ok", "ratio", "my =")
+    )
+    | row
+    for row in (
+        {"host": "db-1", "ts": 2500, "price": "0.01", "text": "12"},
+        {"host": "web-1", "ts": 3000, "ok": False, "ratio": 1e300, "text": ""},
+        {"host": "web-1", "ts": 2000, "text": "größe", "price": "3.00", "hits": 2**63 - 1},
+        json.loads(ROWS.splitlines()[0]),
+        {"host": "web-2", "ts": 1500, "text": "a b", "hits": 5},
+    )
+]
+"""All rows, in the order of the key less its bucket."""
+
+
+def test_json_and_its_lines_hold_the_rows(things: Path) -> None:
+    """Decimals, dates, bytes and ids are readable texts, increments and times are numbers."""
+    del things
+    lines = things_("scan", "-f", "jsonl").out.splitlines()
+    assert EXPECTED == json.loads(things_("scan", "-f", "json").out)
+    assert EXPECTED == [json.loads(line) for line in lines]
+    assert "[]\n" == things_("scan", "-f", "json", "--where", "host=none").out
+
+
+def test_csv_holds_the_rows(things: Path) -> None:
+    """Line ends and quotes within a value stay; null is nothing, an empty text two quotes."""
+    del things
+    printed = things_("scan", "-f", "csv").out
+    rows = [
+        {name: json.dumps(v) if isinstance(v, bool) else str(v or "") for name, v in row.items()}
+        for row in EXPECTED
+    ]
+    assert rows == list(csv.DictReader(io.StringIO(printed, newline="")))
+    assert 'web-1,3000,"",,,,,,false,1e+300,\n' in printed
+
+
+def test_arrow_holds_the_rows(things: Path) -> None:
+    """The stream has a column for each field, in its type."""
+    command = [sys.executable, "-m", "rowkey", "scan", "things.toml", *ON, "-f", "arrow"]
+    done = subprocess.run(command, cwd=things, capture_output=True, check=True)
+    table = pa.ipc.open_stream(done.stdout).read_all()
+    assert [row["hits"] for row in EXPECTED] == table.column("hits").to_pylist()
+    assert pa.decimal128(10, 2) == table.schema.field("price").type
+    assert list(EXPECTED[0]) == table.column_names
+
+
+def test_a_table_for_people_is_aligned(things: Path) -> None:
+    """A line each, names above, columns one below the other; what would break a line is escaped."""
+    del things
+    head, rule, *lines = things_("scan").out.splitlines()
+    assert len(EXPECTED) == len(lines)
+    assert list(EXPECTED[0]) == [name for name in EXPECTED[0] if f"{name} " in f"{head} "]
+    assert {"-", " "} == set(rule)
+    at = head.index("hits")
+    assert ["-7", "9223372036854775807"] == [lines[n][at:].split()[0] for n in (3, 2)]
+    assert r'a, "b"\nc\rd' in lines[3]
+
+
+@pytest.mark.parametrize(
+    ("tests", "found"),
+    [
+        (["host=web-1"], [3000, 2000, 1000]),
+        (["host=web-1", "ts>=2000"], [3000, 2000]),
+        (["host=web-1", "ts > 2000"], [3000]),
+        (["ts<1970-01-01T00:00:02Z"], [1000, 1500]),
+        (["ts <= 1500"], [1000, 1500]),
+        (["ts between [1500, 2500]"], [2500, 2000, 1500]),
+        (['ts in [1000, "2500", 9]'], [2500, 1000]),
+        (["host starts with web-"], [3000, 2000, 1000, 1500]),
+        (['host in ["db-1", "web-2"]'], [2500, 1500]),
+        (["price=3"], [2000]),
+        (["price in [12.5, 0.01]"], [2500, 1000]),
+        (["raw=00ff"], [1000]),
+        (["day=2021-02-03"], [1000]),
+        (["id=12345678-1234-5678-1234-567812345678"], [1000]),
+        (["hits<0"], [1000]),
+        (["ok=true"], [1000]),
+        (["ratio>1"], [3000, 1000]),
+        (["text=a b"], [1500]),
+        (["text="], [3000]),
+        (['text=a, "b"\nc\rd'], [1000]),
+        (["text in [12]"], [2500]),
+        (['"my ="=x = y'], [1000]),
+        (['"my =" starts with x'], [1000]),
+        (["host=web-1", "host=web-2"], []),
+    ],
+)
+def test_rows_that_meet_all_conditions(things: Path, tests: list[str], found: list[int]) -> None:
+    """Each operator, on fields of the key and of columns of every type."""
+    del things
+    given = [word for test in tests for word in ("--where", test)]
+    assert found == [ts for _, ts in hosts(*given)]
+    assert f"{len(found)}\n" == things_("count", *given).out
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--where", "hots=a"], "where[0]: there is no field 'hots'"),
+        (["--where", "host=a", "--where", "ts=soon"], "where[1]: ts = 'soon': 'soon' is not"),
+        (["--where", "hits in [true]"], "True is a truth value; expected a whole number for i64"),
+        (["--where", "ts ~ 5"], "--where 'ts ~ 5' is not understood; expected FIELD=VALUE"),
+        (["--where", "ts starts with 5"], "starts with"),
+        (["--where", "x" * 10**7], "is not understood"),
+        (["--where", "day=" + "x" * 10**7], "where[0]: day = 'xx"),
+        (["--where", "host=a\0b"], "holds U+0000"),
+        (["--where", "host=\ud800"], "holds a lone surrogate"),
+        (["--order", "hots"], "order[0]: there is no field 'hots'"),
+        (["--order", "host upwards"], "order: "),
+        (["--limit", "1e9"], "'1e9' is not a valid whole number"),
+        (["--limit", "-1"], "-1 is not in the range"),
+        (["--limit", "9" * 30], "is not in the range"),
+        (["--resume", "x"], "resume: 'x' is no token of a scan"),
+        (["--resume", "\ud800"], "is no token of a scan"),
+        (["-f", "xml"], "'xml' is not one of"),
+    ],
+)
+def test_a_wrong_read_is_told_in_a_line(things: Path, words: list[str], what: str) -> None:
+    """It leaves with 2, prints no row, and neither a traceback nor ten megabytes."""
+    del things
+    line = told(things_("scan", *words))
+    assert what in line
+    assert len(line) < 1_000
+
+
+def test_order_and_limit(things: Path) -> None:
+    """By a field of the key either way, by a column, and only as many rows as are wanted."""
+    del things
+    assert [1000, 2000, 3000] == [n for _, n in hosts("--where", "host=web-1", "--order", "ts")]
+    assert [3000, 2500] == [n for _, n in hosts("--order", "ts desc", "--limit", 2)]
+    by_hits = [2500, 3000, 2000, 1500, 1000]
+    assert by_hits == [n for _, n in hosts("--order", "hits desc")], "nulls come first"
+    assert [] == hosts("--limit", 0)
+    assert 5 == len(hosts("--limit", 10**9))
+
+
+@pytest.mark.parametrize("order", ["", "host desc"])
+def test_a_scan_goes_on_from_its_token(things: Path, order: str) -> None:
+    """Page after page, each in a process' time of its own, gives the rows of one scan."""
+    del things
+    asked = ["--order", order, "-f", "jsonl"]
+    pages: list[str] = []
+    token: list[str] = []
+    for _ in range(4):
+        page = things_("scan", *asked, "--limit", 2, "--token", *token)
+        pages.append(page.out)
+        token = ["--resume", page.err.strip()]
+    assert things_("scan", *asked).out == "".join(pages)
+    assert [2, 2, 1, 0] == [page.count("\n") for page in pages]
+    assert "token is of another read" in told(things_("scan", "--where", "host=db-1", *token))
+
+
+# Counted and explained
+
+
+def test_regions_tell_what_they_have_counted(things: Path) -> None:
+    """As text and as JSON, which agree with each other and with what was put."""
+    del things
+    found = json.loads(things_("count", "--regions", "-f", "json").out)
+    lines = things_("count", "--regions").out.splitlines()
+    assert ("things", 4, 5) == (
+        found["table"], len(found["regions"]), sum(one["writes"] for one in found["regions"]),
+    )  # fmt: skip
+    assert [one["writes"] for one in found["regions"]] + [5] == [
+        int(line.split()[0]) for line in lines[1:]
+    ]
+    assert "(the first row)" in lines[1]
+    assert "bucket 3" in lines[4]
+    counted = json.loads(things_("count", "-f", "json").out)
+    assert {"format": 1, "table": "things", "rows": 5} == counted
+    assert "it takes no --where" in told(things_("count", "--regions", "--where", "host=a"))
+
+
+def test_reads_are_explained(things: Path) -> None:
+    """The declared ones by name or all, or one in conditions; as text and as JSON."""
+    named, every = run("explain", "things.toml", "tail"), run("explain", "things.toml")
+    assert named.out == every.out
+    assert "read    tail: " in named.out
+    assert "limit 10" in named.out
+    asked = ["--where", "host=web-1", "--where", "hits>5", "--order", "ts", "--limit", 3]
+    (one,) = json.loads(run("explain", "things.toml", *asked, "-f", "json").out)["reads"]
+    assert (None, "scan", 1, 3, ["hits"], ["ts"]) == tuple(
+        one[name] for name in ("name", "runs", "fan_out", "limit", "residual", "order")
+    )
+    assert "there is no read 'tial'; expected tail. Did you mean tail?" in told(
+        run("explain", "things.toml", "tial")
+    )
+    assert "give the one or the others" in told(run("explain", "things.toml", "tail", *asked))
+    (things / "none.toml").write_text(EVERYTHING.partition("[[reads]]")[0])
+    assert "none.toml declares no reads" in run("explain", "none.toml").err
+
+
+def test_the_name_stands_for_the_design(things: Path) -> None:
+    """What the table was made with is remembered beside it: its file is not needed any more."""
+    (things / "things.toml").unlink()
+    lines = run("scan", "things", *ON, "-f", "jsonl").out
+    assert EXPECTED == [json.loads(line) for line in lines.splitlines()]
+    assert lines == run("dump", "things", *ON).out
+    assert 0 == run("put", "things", *ON, "host=new", "ts=1").code
+    assert "6\n" == run("count", "things", *ON).out
+    assert 0 == run("drop", "things", *ON, "--yes", "things").code

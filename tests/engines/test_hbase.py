@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule, run_state_machine_as_test
+
+from engines import drawing, steps
+from engines.book import Book
+from engines.hbase.bench import HBaseBench
+from engines.hbase.pacing import WAIT_S, WHOLE, Pace
+from engines.hbase.slots import Slots
+from engines.test_machine import Machine
+
+if TYPE_CHECKING:
+    from cluster import JudgedEngine
+    from rowkey.cells import Family
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+EXAMPLES, LENGTH = (300, 40) if LONG else (24, 20)
+SHAPES = drawing.SHAPES if LONG else drawing.SHAPES[::8]
+LAYOUTS = drawing.LAYOUTS
+pauses = st.builds(steps.Advance, st.sampled_from((1, 300, 700, 1_200)))
+settling = st.just(steps.Settle())
+upkeep = st.one_of(
+    pauses, pauses, settling, settling, drawing.divisions, st.just(steps.Reopen())
+)
+
+
+class OnHBase(Machine):
+    """Takes the steps on a real HBase and in the book, at the pace of the real clock."""
+
+    paces: list[Pace]
+    """Those of all runs of one test."""
+
+    @initialize(
+        families=st.sampled_from(SHAPES),
+        splits=drawing.splits,
+        back=st.sampled_from((0, 1_000, 3_500)),
+    )
+    def create(self, families: tuple[Family, ...], splits: tuple[bytes, ...], back: int) -> None:
+        """A part of a table, an empty book, and a start that lies back, so that time has passed."""
+        self.history: list[steps.Step] = []
+        start = self.bench.now() - back
+        self.engine = steps.World(self.bench.create(families, splits), self.bench, start)
+        self.book = steps.World(Book(families, lambda: self.pace.at, splits), None, start)
+        self.pace = Pace(self.engine, self.book)
+        self.paces.append(self.pace)
+
+    def do(self, step: steps.Step) -> None:
+        """Take a step on both, with what HBase needs before it."""
+        if isinstance(step, steps.Divide | steps.Settle):
+            for sentinel in self.pace.sentinels():
+                self.do(sentinel)
+        self.history.append(step)
+        self.taken.add(type(step).__name__)
+        expected, actual = self._both(step)
+        assert expected == actual
+
+    def _both(self, step: steps.Step) -> tuple[object, object]:
+        if isinstance(step, steps.Get | steps.Scan):
+            return self.pace.read(step)
+        if isinstance(step, steps.Divide):
+            settled = self.pace.settle(steps.Settle())
+            assert settled[0] == settled[1]
+        if isinstance(step, steps.Divide | steps.Settle):
+            return self.pace.settle(step)
+        if isinstance(step, steps.Advance | steps.Reopen):
+            return None, steps.outcome(step, self.engine)
+        return self.pace.write(step, step.row)
+
+    @rule(step=upkeep)
+    def keep_up(self, step: steps.Step) -> None:
+        """Let time pass, flush and compact, split, or reopen."""
+        self.do(step)
+
+    def keep_up_again(self, step: steps.Step) -> None:
+        """Not twice as often: it takes a second."""
+
+    def _compare_counts(self) -> None:
+        """Regions are the same; HBase counts a mutation of puts and deletes twice."""
+        expected = [region.start for region in self.book.store.regions()]
+        assert expected == [region.start for region in self.engine.store.regions()]
+
+
+def test_hbase_does_as_the_book_says(hbase_engine: JudgedEngine) -> None:
+    """Whatever steps are taken, in whatever order, a real HBase gives what the book says."""
+    bench = HBaseBench(hbase_engine, Slots(hbase_engine), LAYOUTS)
+    taken: set[str] = set()
+    paces: list[Pace] = []
+    kind = type("On", (OnHBase,), {"bench": bench, "taken": taken, "paces": paces})
+    depth = settings(
+        max_examples=EXAMPLES, stateful_step_count=LENGTH, phases=(Phase.generate,)
+    )
+    run_state_machine_as_test(kind, settings=depth)
+    assert {kind.__name__ for kind in steps.Step.__subclasses__()} == taken

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rowkey
+from rowkey.catalog import open_catalog
+from rowkey.engines import open_engine
+from rowkey.errors import DesignRefused, DriftError, Unsupported
+from rowkey.table import drop_table
+
+FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
+KEY = "[bucket(host, 16)][host][ts]"
+ROWS = [{"host": f"h{n % 9}", "ts": n, "size": n} for n in range(100)]
+NOTE = {"note": {"type": "text", "nullable": True}}
+
+
+def design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """The design of a small log."""
+    return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a table with a hundred rows, on each embedded engine."""
+    name = f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
+    with rowkey.open(design(), name) as logs, logs.batch() as batch:
+        for row in ROWS:
+            batch.put(row)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("key", "words", "said"),
+    [
+        ("[bucket(host, 16)][ts][host]", {}, r"key\[1\]: declared \[ts\], remembered \[host\]"),
+        ("[salt(16)][host][ts]", {}, r"key\[0\]: declared \[salt\(16\)\]"),
+        (KEY, {"fields": FIELDS | {"size": "text"}}, r"size.type: declared text, remembered u32"),
+        (KEY, {"fields": {"host": "text", "ts": "timestamp_ms"}}, r"size: declared nothing"),
+        (KEY, {"fields": FIELDS | {"must": "u8"}}, "must"),
+        (KEY, {"fields": FIELDS | {"size": {"type": "u32", "pack": "p"}}}, "size: declared packed"),
+        (KEY, {"families": {"d": {"versions": 2}}}, r"families.d.versions: declared 2"),
+    ],
+)
+def test_another_design_is_refused(url: str, key: str, words: dict[str, Any], said: str) -> None:
+    """The difference is told, the table is left as it is, and its own design opens it still."""
+    with pytest.raises(DriftError, match=said):
+        rowkey.open(design(key, **words), url)
+    with rowkey.open(design(), url) as logs:
+        assert len(ROWS) == logs.count()
+
+
+def test_a_safe_change_is_taken(url: str) -> None:
+    """A column that may be null is added: old rows lack it, and the catalog remembers it."""
+    changed = design(fields=FIELDS | NOTE)
+    with rowkey.open(changed, url) as logs:
+        logs.put({**ROWS[0], "note": "new"})
+        assert {**ROWS[0], "note": "new"} == logs.get(ROWS[0])
+        assert {**ROWS[1], "note": None} == logs.get(ROWS[1])
+    with rowkey.open("logs", url) as logs:
+        assert "note" in logs.design.fields
+        assert {**ROWS[0], "note": "new"} == logs.get(ROWS[0])
+    with pytest.raises(DriftError, match=r"note: declared nothing, remembered text"):
+        rowkey.open(design(), url)
+
+
+def test_a_mixed_change_changes_nothing(url: str) -> None:
+    """Of a change that is safe and one that is not, neither is remembered."""
+    with pytest.raises(DriftError, match="size"):
+        rowkey.open(design(fields=FIELDS | NOTE | {"size": "text"}), url)
+    with rowkey.open("logs", url) as logs:
+        assert "note" not in logs.design.fields
+
+
+def test_reads_may_change_freely(url: str) -> None:
+    """What no stored row depends on opens the table, and is remembered."""
+    reads = [{"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 2}]
+    with rowkey.open(design(reads=reads), url) as logs:
+        assert [94, 85] == [row["ts"] for row in logs.read("tail", "h4")]
+    with rowkey.open("logs", url) as logs:
+        assert ["tail"] == [read.name for read in logs.design.reads]
+
+
+def test_counts_are_those_of_the_table(url: str) -> None:
+    """A file that says 32 opens the table of 16, and every row is found where it is."""
+    with rowkey.open(design(KEY.replace("16", "32")), url) as logs:
+        assert "[bucket(host, 16)][host][ts]" == str(logs.design.key)
+        assert ROWS == logs.get_many(ROWS)
+        logs.put({"host": "new", "ts": 1, "size": 1})
+    with rowkey.open("logs", url) as logs:
+        assert len(ROWS) + 1 == logs.count()
+        assert 1 == logs.get(host="new", ts=1)["size"]
+        assert 16 == len(logs.regions())
+
+
+def test_open_by_name(url: str) -> None:
+    """The catalog gives the design; a name that is not there is told with those that are."""
+    with rowkey.open("logs", url) as logs:
+        assert ROWS == sorted(logs.scan(), key=lambda row: row["ts"])
+    with pytest.raises(Unsupported, match=r"there is no table lags.*logs"):
+        rowkey.open("lags", url)
+
+
+def test_a_table_that_is_not_to_be_made(tmp_path: Path) -> None:
+    """It is told to be missing, and is not made."""
+    place = f"rocks:{tmp_path / 'data'}"
+    with pytest.raises(Unsupported, match="there is no table logs"):
+        rowkey.open(design(), place, create=False)
+    with open_engine(place) as engine:
+        assert [] == engine.tables()
+
+
+def test_a_lost_catalog_is_told(url: str) -> None:
+    """Without what was remembered a table is not opened, by its design or by its name."""
+    with open_engine(url) as engine:
+        open_catalog(engine.catalog_url).remove("logs")
+    for opened in (design(), "logs"):
+        with pytest.raises(Unsupported, match=r"catalog does not know logs.*restore its catalog"):
+            rowkey.open(opened, url)
+
+
+def test_a_broken_catalog_is_told(tmp_path: Path) -> None:
+    """A document that is none is told with its file."""
+    place = f"rocks:{tmp_path / 'data'}"
+    rowkey.open(design(), place).close()
+    (path,) = tmp_path.rglob("logs.json")
+    path.write_text("{")
+    with pytest.raises(Unsupported, match=r"logs.json.*no JSON"):
+        rowkey.open(design(), place)
+
+
+def test_a_dropped_table_is_forgotten(url: str) -> None:
+    """Another design may have its name then, and finds no row."""
+    drop_table("logs", url)
+    with rowkey.open(design("[ts][host]", splits=None), url) as logs:
+        assert 0 == logs.count()
+        logs.put(ROWS[0])
+        assert [ROWS[0]] == list(logs.scan())
+
+
+def test_a_design_that_cannot_be_read_back(tmp_path: Path) -> None:
+    """It is refused when it is opened, and nothing is made."""
+    place = f"rocks:{tmp_path / 'data'}"
+    with pytest.raises(DesignRefused, match="host"):
+        rowkey.open(design("[host:raw][ts:calendar]", splits=None), place)
+    with open_engine(place) as engine:
+        assert [] == engine.tables()
+
+
+def test_two_opens_of_one_directory(tmp_path: Path) -> None:
+    """The second is told that the first has it; once that is closed it opens."""
+    place = f"rocks:{tmp_path / 'data'}"
+    with (
+        rowkey.open(design(), place),
+        pytest.raises(Unsupported, match=r"data.*(another|open|lock|use)"),
+    ):
+        rowkey.open(design(), place)
+    rowkey.open(design(), place).close()
+
+
+CODED = {"fields": FIELDS, "splits": None}
+
+
+def write_codes(place: str, first: int) -> None:
+    """Put rows of some new hosts and some known ones."""
+    with rowkey.open(design("[code(host)][ts]", **CODED), place) as logs:
+        for n in range(first, first + 20):
+            logs.put({"host": f"h{n}", "ts": n, "size": n})
+
+
+def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
+    """Each process gives new values the next ids, and knows those that others gave."""
+    place = f"rocks:{tmp_path / 'data'}"
+    for first in (0, 10, 20, 5):
+        process = multiprocessing.get_context("spawn").Process(
+            target=write_codes, args=(place, first)
+        )
+        process.start()
+        process.join()
+        assert 0 == process.exitcode
+    with rowkey.open("logs", place) as logs:
+        assert [f"h{n}" for n in range(40)] == [row["host"] for row in logs.scan()]
+        assert [{"host": "h33", "ts": 33, "size": 33}] == list(logs.scan("host = ?", "h33"))
+        assert [] == list(logs.scan("host = ?", "h99"))
