@@ -306,8 +306,8 @@ def test_order_and_limit(things: Path) -> None:
     del things
     assert [1000, 2000, 3000] == [n for _, n in hosts("--where", "host=web-1", "--order", "ts")]
     assert [3000, 2500] == [n for _, n in hosts("--order", "ts desc", "--limit", 2)]
-    by_hits = [2500, 3000, 2000, 1500, 1000]
-    assert by_hits == [n for _, n in hosts("--order", "hits desc")], "nulls come first"
+    by_hits = [n for _, n in hosts("--order", "hits desc")]
+    assert ({2500, 3000}, [2000, 1500, 1000]) == (set(by_hits[:2]), by_hits[2:]), "nulls first"
     assert [] == hosts("--limit", 0)
     assert 5 == len(hosts("--limit", 10**9))
 

@@ -33,9 +33,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.CellBuilder;
-import org.apache.hadoop.hbase.CellBuilderFactory;
-import org.apache.hadoop.hbase.CellBuilderType;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.ClusterMetrics;
 import org.apache.hadoop.hbase.CompareOperator;
@@ -382,14 +379,8 @@ public final class Judge {
 
   // ---------------------------------------------------------------- writes
 
-  private static Cell familyDelete(byte[] row, byte[] family, long at) {
-    CellBuilder made = CellBuilderFactory.create(CellBuilderType.SHALLOW_COPY);
-    made.setRow(row).setFamily(family).setQualifier(new byte[0]).setTimestamp(at);
-    return made.setType(Cell.Type.DeleteFamily).setValue(new byte[0]).build();
-  }
-
   private static void add(Mutation to, int kind, byte[] family, byte[] qualifier, long at,
-      byte[] value) throws IOException {
+      byte[] value) {
     if (kind == KIND_PUT) {
       ((Put) to).addColumn(family, qualifier, at, value);
       return;
@@ -398,15 +389,14 @@ public final class Judge {
     switch (kind) {
       case KIND_DELETE -> delete.addColumn(family, qualifier, at);
       case KIND_DELETE_COLUMN -> delete.addColumns(family, qualifier, at);
-      // Not by addFamily, which forgets what the delete says of columns of the family so far.
-      case KIND_DELETE_FAMILY -> delete.add(familyDelete(delete.getRow(), family, at));
+      case KIND_DELETE_FAMILY -> delete.addFamily(family, at);
       case KIND_DELETE_FAMILY_VERSION -> delete.addFamilyVersion(family, at);
       default -> throw new BadQuestion("no kind of cell: " + kind);
     }
   }
 
   /** The cells of one row as mutations in their order: each of one class and one time to live. */
-  private static List<Mutation> mutations(Words of, byte[] row) throws IOException {
+  private static List<Mutation> mutations(Words of, byte[] row) {
     List<Mutation> made = new ArrayList<>();
     Long lastTtl = null;
     for (int i = of.count(); i > 0; i--) {
@@ -418,7 +408,12 @@ public final class Judge {
       Long ttl = of.numberOrNull();
       Class<?> wanted = kind == KIND_PUT ? Put.class : Delete.class;
       Mutation last = made.isEmpty() ? null : made.get(made.size() - 1);
-      if (last == null || last.getClass() != wanted || !Objects.equals(ttl, lastTtl)) {
+      // Delete.addFamily, on a server as well, forgets what the Delete says of the family so far.
+      boolean forgets =
+          kind == KIND_DELETE_FAMILY && last != null && last.getFamilyCellMap().containsKey(family);
+      boolean differs =
+          last == null || last.getClass() != wanted || !Objects.equals(ttl, lastTtl);
+      if (forgets || differs) {
         last = kind == KIND_PUT ? new Put(row) : new Delete(row);
         if (ttl != null) last.setTTL(ttl);
         made.add(last);
@@ -464,11 +459,13 @@ public final class Judge {
   }
 
   private static void send(Table table, List<Row> batch) throws IOException, InterruptedException {
-    // Alone a Delete goes as a message from which a server builds it anew by addFamily, which
-    // forgets columns; in a batch it goes cell by cell.
-    boolean isPut = batch.size() == 1 && batch.get(0) instanceof Put;
-    if (isPut) table.put((Put) batch.get(0));
-    else if (!batch.isEmpty()) table.batch(batch, new Object[batch.size()]);
+    if (batch.size() > 1) table.batch(batch, new Object[batch.size()]);
+    else if (!batch.isEmpty()) {
+      Row one = batch.get(0);
+      if (one instanceof Put put) table.put(put);
+      else if (one instanceof Delete delete) table.delete(delete);
+      else table.mutateRow((RowMutations) one);
+    }
   }
 
   private static void increment(Words of, Answer to) throws IOException {
@@ -522,7 +519,7 @@ public final class Judge {
     else if (whole instanceof Delete delete) asked = check.build(delete);
     else asked = check.build((RowMutations) whole);
     try (Table table = connection().getTable(name)) {
-      to.add(table.checkAndMutate(List.of(asked)).get(0).isSuccess());  // as in `send`
+      to.add(table.checkAndMutate(asked).isSuccess());
     }
   }
 

@@ -246,12 +246,12 @@ class Book:
     def change(
         self, row: bytes, columns: Sequence[tuple[str, bytes]], values: Sequence[bytes]
     ) -> None:
-        """Put values in place of what is there: no earlier than it, and living as long as it."""
+        """Put values above what is there: later than it, and living as long as it."""
         cells = []
         for (family, qualifier), value in zip(columns, values, strict=True):
             moment, ttl = self.clock(), None
             for old in self.newest(row, family, qualifier):
-                moment, ttl = max(moment, old.timestamp), old.ttl_ms
+                moment, ttl = max(moment, old.timestamp + 1), old.ttl_ms
             cells.append(Cell(family, qualifier, moment, value, ttl_ms=ttl))
         for cell in cells:
             self.add(row, cell)

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from engines.benches import BENCHES
+from engines.hbase.bench import HBaseBench
+from engines.hbase.chosen import ALONE, HBASE, on_hbase
+from engines.hbase.slots import Slots
 from rowkey.cells import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from cluster import JudgedEngine
     from engines.benches import Bench
     from rowkey.engines import Store
 
+HERE = Path(__file__).parent
 
-@pytest.fixture(params=BENCHES)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each test that takes a bench is run on every engine, and on a real HBase where it can be."""
+    if "bench" in metafunc.fixturenames and metafunc.definition.path.parent == HERE:
+        names = [*BENCHES, *on_hbase(metafunc.definition.originalname)]
+        metafunc.parametrize("bench", names, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def hbase_slots(hbase_engine: JudgedEngine) -> Slots:
+    """Parts of prepared tables of the real HBase."""
+    return Slots(hbase_engine)
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench | HBaseBench]:
     """One engine after the other, each open in an empty place."""
+    if request.param == HBASE:
+        engine, slots = map(request.getfixturevalue, ("hbase_engine", "hbase_slots"))
+        yield HBaseBench(engine, slots, alone=request.node.originalname in ALONE)
+        return
     bench = BENCHES[request.param](tmp_path / "place")
     yield bench
     bench.close()

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engines.steps import replay
+from engines.steps import EVERYTHING, Change, Get, Mutate, Settle, replay
+from rowkey.cells import Family, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from engines.steps import Step, World
-    from rowkey.cells import Family
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,21 @@ class Difference:
     steps: tuple[Step, ...]
 
 
-DIFFERENCES: tuple[Difference, ...] = ()
-"""None is known."""
+DIFFERENCES: tuple[Difference, ...] = (
+    Difference(
+        "HBase drops a kept delete that is older than every put of the files it compacts, whatever"
+        " their rows; the engines do not know of files, and keep it with the versions above it.",
+        "https://issues.apache.org/jira/browse/HBASE-4536",
+        (Family("d", versions=2, keep_deleted="TRUE"),),
+        (
+            Mutate(b"r", (Change("d", b"q", 0, kind=Kind.DELETE_COLUMN),)),
+            Mutate(b"r", (Change("d", b"q", 1, b"v"),)),
+            Settle(),
+            Get((b"r",), EVERYTHING),
+        ),
+    ),
+)
+"""All that are known. The replay of the machine's steps keeps clear of each: `engines.hbase`."""
 
 
 def needless(

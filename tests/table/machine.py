@@ -183,8 +183,10 @@ class Both:
         try:
             with self.table.batch(size) as batch:
                 for kind, given in changes:
-                    {"put": batch.put, "replace": batch.replace, "delete": batch.delete,
-                     "wrong": lambda row: batch.put(row | {"size": -1})}[kind](given)  # fmt: skip
+                    if kind == "wrong":
+                        batch.put(given | {"size": -1})
+                    else:
+                        getattr(batch, kind)(given)
             refused: list[int] = []
         except BatchError as problem:
             refused = [number for number, _ in problem.refused]

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rowkey import Design
-from table.worlds import BUCKETS, VALUES, Row, rank
+from table.worlds import BUCKETS, VALUES, Row, is_there, rank
 
 SLICE = 10
 """Milliseconds of a slice; the times of a world span four of them."""
@@ -42,8 +42,11 @@ class Part:
 
 def parts_of(name: str) -> list[Part]:
     """The ways a field may stand in a key."""
-    whole = [Part(f"[{name}]", name, False, lambda value: rank(name, value), _itself),
-             Part(f"[desc({name})]", name, True, lambda value: rank(name, value), _itself)]  # fmt: skip
+    by = _ranked(name)
+    whole = [
+        Part(f"[{name}]", name, False, by, _itself),
+        Part(f"[desc({name})]", name, True, by, _itself),
+    ]
     return whole * 2 + LOSSY.get(name, [])
 
 
@@ -118,13 +121,17 @@ class Placed:
         found = list(rows)
         for name, order, falls in reversed(self.steps):
             assert order is not None
-            found.sort(key=lambda row, n=name, f=order: f(row[n]), reverse=falls)
-            found.sort(key=lambda row, n=name: row[n] is not None)
+            found.sort(key=_told(name, order), reverse=falls)
+            found.sort(key=is_there(name))
         return found
 
     def identity(self, row: Row) -> tuple[Hashable, ...]:
         """What tells a row from others."""
         return _identity(self.parts, self.wide, row)
+
+
+def _told(name: str, order: Tell) -> Callable[[Row], Any]:
+    return lambda row: order(row[name])
 
 
 def _ranked(name: str) -> Tell:
@@ -140,7 +147,8 @@ COLUMNS: tuple[tuple[dict[str, Any], ...], ...] = (
     ({"note": {"type": "text", "nullable": True}, "size": "u32"},),
     ({"note": {"type": "text", "nullable": True}, "size": {"type": "u32", "nullable": True}},),
     (
-        {"note": {"type": "text", "nullable": True, "pack": "p"}, "size": {"type": "u32", "pack": "p"}},
+        {"note": {"type": "text", "nullable": True, "pack": "p"},
+         "size": {"type": "u32", "pack": "p"}},
         {"note": {"type": "text", "nullable": True, "pack": "p", "family": "e"},
          "size": {"type": "u32", "nullable": True, "pack": "p", "family": "e"}},
     ),
@@ -186,10 +194,12 @@ def _wide(draw: st.DrawFn, parts: tuple[Part, ...]) -> tuple[str, ...]:
     names = [part.name for part in parts]
     halves = [one.name for one in parts if one.text.startswith("[time_bucket")]
     others = sorted({*VALUES} - {*names})
-    found = draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
-    if halves and draw(st.booleans()):
-        found += halves
-    return tuple(found if draw(st.booleans()) else ())
+    if not draw(st.booleans()):
+        return ()
+    found: list[str] = draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
+    if draw(st.booleans()):
+        return tuple(found)
+    return tuple(found + halves)
 
 
 def _words(name: str, *, in_qualifier: bool) -> Any:
@@ -209,7 +219,9 @@ def _design(draw: st.DrawFn, parts: tuple[Part, ...], fields: dict[str, Any]) ->
     if spread.startswith("[bucket") and over not in whole:
         spread = ""
     times = [name for name in fields if name in ("ts", "day", "stamp")]
-    families = {one["family"] for one in fields.values() if isinstance(one, dict) and "family" in one}
+    families = {
+        one["family"] for one in fields.values() if isinstance(one, dict) and "family" in one
+    }
     return Design(
         "t",
         spread + "".join(part.text for part in parts),
@@ -230,7 +242,9 @@ class Question:
 
     def holds(self, row: Row) -> bool:
         """Whether a row meets all conditions."""
-        return all(_meets(name, operator, row[name], wanted) for name, operator, wanted in self.tests)
+        return all(
+            _meets(name, operator, row[name], wanted) for name, operator, wanted in self.tests
+        )
 
 
 def _meets(name: str, operator: str, value: Any, wanted: Any) -> bool:
@@ -266,7 +280,7 @@ def questions(draw: st.DrawFn, world: Placed) -> Question:
         if operator == "in":
             wanted = draw(st.lists(values, min_size=1, max_size=4, unique=True))
         elif operator == "between":
-            wanted = sorted([draw(there), draw(there)], key=lambda v, n=name: rank(n, v))
+            wanted = sorted([draw(there), draw(there)], key=_ranked(name))
         else:
             wanted = draw(values if operator == "=" else there)
         given += wanted if operator == "between" else [wanted]

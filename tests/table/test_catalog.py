@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rowkey
 from rowkey.catalog import open_catalog
 from rowkey.engines import open_engine
-from rowkey.errors import DesignRefused, DriftError, Unsupported
+from rowkey.errors import DesignRefused, DriftError, Refused, Unsupported
 from rowkey.table import drop_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
 KEY = "[bucket(host, 16)][host][ts]"
@@ -36,8 +38,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("key", "words", "said"),
     [
-        ("[bucket(host, 16)][ts][host]", {}, r"key\[1\]: declared \[ts\], remembered \[host\]"),
-        ("[salt(16)][host][ts]", {}, r"key\[0\]: declared \[salt\(16\)\]"),
+        ("[bucket(host, 16)][ts][host]", {}, r"key\[1\]: declared ts, remembered host"),
+        ("[salt(16)][host][ts]", {}, r"key\[0\]: declared salt\(16\)"),
         (KEY, {"fields": FIELDS | {"size": "text"}}, r"size.type: declared text, remembered u32"),
         (KEY, {"fields": {"host": "text", "ts": "timestamp_ms"}}, r"size: declared nothing"),
         (KEY, {"fields": FIELDS | {"must": "u8"}}, "must"),
@@ -100,14 +102,14 @@ def test_open_by_name(url: str) -> None:
     """The catalog gives the design; a name that is not there is told with those that are."""
     with rowkey.open("logs", url) as logs:
         assert ROWS == sorted(logs.scan(), key=lambda row: row["ts"])
-    with pytest.raises(Unsupported, match=r"there is no table lags.*logs"):
+    with pytest.raises(Refused, match=r"there is no table lags.*logs"):
         rowkey.open("lags", url)
 
 
 def test_a_table_that_is_not_to_be_made(tmp_path: Path) -> None:
     """It is told to be missing, and is not made."""
     place = f"rocks:{tmp_path / 'data'}"
-    with pytest.raises(Unsupported, match="there is no table logs"):
+    with pytest.raises(Refused, match="there is no table logs"):
         rowkey.open(design(), place, create=False)
     with open_engine(place) as engine:
         assert [] == engine.tables()
@@ -174,7 +176,7 @@ def write_codes(place: str, first: int) -> None:
 def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
     """Each process gives new values the next ids, and knows those that others gave."""
     place = f"rocks:{tmp_path / 'data'}"
-    for first in (0, 10, 20, 5):
+    for first in (0, 10):
         process = multiprocessing.get_context("spawn").Process(
             target=write_codes, args=(place, first)
         )
@@ -182,6 +184,6 @@ def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
         process.join()
         assert 0 == process.exitcode
     with rowkey.open("logs", place) as logs:
-        assert [f"h{n}" for n in range(40)] == [row["host"] for row in logs.scan()]
-        assert [{"host": "h33", "ts": 33, "size": 33}] == list(logs.scan("host = ?", "h33"))
+        assert [f"h{n}" for n in range(30)] == [row["host"] for row in logs.scan()]
+        assert [{"host": "h23", "ts": 23, "size": 23}] == list(logs.scan("host = ?", "h23"))
         assert [] == list(logs.scan("host = ?", "h99"))

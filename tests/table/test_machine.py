@@ -41,10 +41,13 @@ class Machine(RuleBasedStateMachine):
 
     scheme: ClassVar[str]
     """Set by the test that runs it."""
+    taken: ClassVar[set[str]]
+    """The designs that its runs have had."""
 
     @initialize(name=st.sampled_from(sorted(DESIGNS)), moves=st.booleans())
     def create(self, name: str, moves: bool) -> None:
         """A new table of some design, under a clock that stands still or goes."""
+        self.taken.add(name)
         self.place = TemporaryDirectory()
         self.both = Both(name, f"{self.scheme}:{self.place.name}", Clock(moves))
 
@@ -147,6 +150,8 @@ def _apart(part: Row) -> Row:
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
 def test_a_table_is_a_dictionary_of_rows(scheme: str) -> None:
     """Whatever is done in whatever order, the table holds what a dictionary holds."""
-    kind = type("On", (Machine,), {"scheme": scheme})
+    taken: set[str] = set()
+    kind = type("On", (Machine,), {"scheme": scheme, "taken": taken})
     depth = settings(max_examples=EXAMPLES, stateful_step_count=LENGTH)
     run_state_machine_as_test(kind, settings=depth)
+    assert set(DESIGNS) == taken

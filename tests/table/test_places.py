@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rowkey
 from table.places import Placed, placed, questions
-from table.worlds import rank
+from table.worlds import is_there, stands
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -116,8 +116,8 @@ def check_order(
     order = ", ".join(f"{name} desc" if falls[name] else name for name in names)
     expected = list(rows)
     for name in reversed(names):
-        expected.sort(key=lambda row, n=name: rank(n, row[n]), reverse=falls[name])
-        expected.sort(key=lambda row, n=name: row[n] is not None)
+        expected.sort(key=stands(name), reverse=falls[name])
+        expected.sort(key=is_there(name))
     shown = [[row[name] for name in names] for row in expected]
     found = list(table.scan(where, *values, order=order))
     assert shown == [[row[name] for name in names] for row in found]
@@ -162,8 +162,10 @@ def test_events_anywhere(world: Placed, in_columns: bool, data: st.DataObject) -
 @given(world=placed(), in_columns=st.booleans(), data=st.data())
 def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataObject) -> None:
     """The same on the embedded engine."""
-    with TemporaryDirectory() as place:
-        with filled(world, f"rocks:{place}", in_columns=in_columns) as table:
-            check(world, table, data)
-            table.compact()
-            check_events(world, table, data)
+    with (
+        TemporaryDirectory() as place,
+        filled(world, f"rocks:{place}", in_columns=in_columns) as table,
+    ):
+        check(world, table, data)
+        table.compact()
+        check_events(world, table, data)

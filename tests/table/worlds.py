@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
 from rowkey import Design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BUCKETS = (1, 2, 7, 16, 100, 256)
 LEVELS = ["low", "mid", "high"]
@@ -37,6 +40,16 @@ def rank(name: str, value: Any) -> Any:
     return (1, LEVELS.index(value) if name == "level" else value)
 
 
+def stands(name: str) -> Callable[[Row], Any]:
+    """Where rows stand by one field."""
+    return lambda row: rank(name, row[name])
+
+
+def is_there(name: str) -> Callable[[Row], bool]:
+    """Whether rows have a field."""
+    return lambda row: row[name] is not None
+
+
 @dataclass(frozen=True)
 class World:
     """A design and what lies in its table.
@@ -58,9 +71,9 @@ class World:
         found = list(rows)
         for name, falls in reversed(list(zip(self.names, self.falls, strict=True))):
             nulls_first = falls and any(row[name] is None for row in rows)
-            found.sort(key=lambda row, n=name: rank(n, row[n]), reverse=falls)
+            found.sort(key=stands(name), reverse=falls)
             if nulls_first:
-                found.sort(key=lambda row, n=name: row[n] is not None)
+                found.sort(key=is_there(name))
         return found
 
     def identity(self, row: Row) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from rowkey.cells.cell import Cell
+from rowkey.cells.cell import LATEST, Cell
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def incremented(
         qualifier: its column.
         amount: added to it; the sum wraps at the ends of 64 bits.
         found: its newest cell, or None where it counts from 0.
-        now_ms: now; a cell from the future keeps its timestamp, so that the new one is seen.
+        now_ms: now; the new cell is at least 1 ms later than the one before, which stays below it.
 
     Returns:
         A put with the time to live of the cell before.
@@ -78,7 +78,8 @@ def appended(family: str, qualifier: bytes, piece: bytes, found: Cell | None, no
 def _after(family: str, qualifier: bytes, value: bytes, found: Cell | None, now_ms: int) -> Cell:
     if found is None:
         return Cell(family, qualifier, now_ms, value)
-    return Cell(family, qualifier, max(now_ms, found.timestamp), value, ttl_ms=found.ttl_ms)
+    moment = max(now_ms, min(found.timestamp + 1, LATEST - 1))
+    return Cell(family, qualifier, moment, value, ttl_ms=found.ttl_ms)
 
 
 def check_comparison(sign: str, value: bytes | None) -> None:

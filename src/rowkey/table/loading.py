@@ -43,7 +43,7 @@ def load_blocks(
     """
     import pyarrow as pa
 
-    at = stamps.above_all()
+    at = stamps.above_all(alone=design.key.is_salted)
     batches = [rows] if isinstance(rows, pa.RecordBatch) else rows.to_batches()
     for batch in batches:
         for start in range(0, batch.num_rows, AT_ONCE):

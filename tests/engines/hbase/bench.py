@@ -6,13 +6,13 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING
 
-from engines.hbase.slots import Slots
 from rowkey.engines import TableSpec, now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cluster import JudgedEngine
+    from engines.hbase.slots import Slots
     from rowkey.cells import Family
     from rowkey.engines import Store
 
@@ -58,7 +58,9 @@ class HBaseBench:
         """An empty part of a table, or a table where it has attributes."""
         if self._alone or attributes:
             name = f"alone{next(_NUMBERS)}"
-            return self.engine.create(TableSpec(name, tuple(families), splits, attributes or {}))
+            return self.engine.create(
+                TableSpec(name, tuple(families), tuple(splits), attributes or {})
+            )
         layouts = self._layouts
         return self.slots.take(families, splits, [splits] * 8 if layouts is None else layouts)
 

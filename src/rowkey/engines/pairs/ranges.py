@@ -14,7 +14,7 @@ from rocksdict import ReadOptions
 from rowkey.engines.pairs.layout import BEHIND, END, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rocksdict import Rdict, RdictIter
 
@@ -134,8 +134,9 @@ def open_pairs(source: Source, span: Span, *, reverse: bool = False) -> Opened:
     start, stop = escape(span.start), escape(span.stop)
     if isinstance(source, Frozen):
         return Opened(source.pairs(start, stop, reverse=reverse), None, reverse)
-    options = ReadOptions()
+    options = None
     if stop:
+        options = ReadOptions()
         options.set_iterate_upper_bound(stop)
     if not reverse:
         forward = cast("Iterator[Pair]", source.items(from_key=start, read_opt=options))
@@ -174,8 +175,16 @@ def row_pairs(source: Source, prefix: bytes, view: View) -> list[Pair]:
         return list(items)
     pairs = list(islice(items, _NARROW))
     if len(pairs) < _NARROW:
-        return pairs
+        return (
+            pairs if view.qualifiers is None else _of_columns(pairs, len(prefix), view.qualifiers)
+        )
     return list(_some_columns(source, options, prefix, view))
+
+
+def _of_columns(pairs: list[Pair], row_end: int, names: Iterable[bytes]) -> list[Pair]:
+    """Those of named columns, and those without a qualifier."""
+    wanted = (END, *(escape(name) + END for name in names))
+    return [pair for pair in pairs if pair[0].startswith(wanted, row_end)]
 
 
 def _some_columns(source: Rdict, options: ReadOptions, prefix: bytes, view: View) -> Iterator[Pair]:
@@ -198,48 +207,55 @@ def _some_columns(source: Rdict, options: ReadOptions, prefix: bytes, view: View
             pairs.next()
 
 
-def read_chunks(opened: Opened, *, alone: int = 0, first: int = MOST) -> Iterator[Pairs]:
+def rows_alone(opened: Opened, count: int, ahead: list[Pair]) -> Iterator[list[Pair]]:
+    """The first rows of a range one by one, so that each costs what it holds.
+
+    Args:
+        opened: the range.
+        count: how many.
+        ahead: is given the pair that was read behind them.
+
+    Returns:
+        The pairs of each row, ascending.
+    """
+    items, _, reverse = opened
+    pair = next(items, None)
+    for _ in range(count):
+        if pair is None:
+            return
+        key = pair[0]
+        prefix = key[: key.index(END) + 1]
+        row = [pair]
+        for pair in items:  # the last one read begins the next row
+            if not pair[0].startswith(prefix):
+                break
+            row.append(pair)
+        else:
+            pair = None
+        if reverse:
+            row.reverse()
+        yield row
+    if pair is not None:
+        ahead.append(pair)
+
+
+def read_chunks(opened: Opened, ahead: Sequence[Pair] = (), first: int = MOST) -> Iterator[Pairs]:
     """Everything stored in a range, in ascending chunks of whole rows.
 
     Args:
         opened: the range; in reverse the last rows come first, a chunk is ascending all the same.
-        alone: how many rows are chunks of their own before all others.
-        first: about how many cells the first chunk after them has.
+        ahead: pairs of it that were read before.
+        first: about how many cells the first chunk has.
 
     Returns:
         Keys and values, at least one row of them each.
     """
-    items, _, reverse = opened
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    if alone:
-        for keys, values, ends in _rows_alone(items, alone):
-            if not ends:
-                break
-            yield _upright(keys, values, reverse)
-    for chunk in _chunks(items, keys, values, first):
-        yield _upright(*chunk, reverse)
-
-
-def _rows_alone(
-    items: Iterator[Pair], count: int
-) -> Iterator[tuple[list[bytes], list[bytes], bool]]:
-    """So many rows one by one, and at last what was read of the one behind them."""
-    key, value = next(items, (b"", b""))
-    for _ in range(count):
-        if not key:
-            break
-        prefix = key[: key.index(END) + 1]
-        keys, values = [key], [value]
-        for key, value in items:
-            if not key.startswith(prefix):
-                break
-            keys.append(key)
-            values.append(value)
-        else:
-            key = b""
-        yield keys, values, True
-    yield ([key], [value], False) if key else ([], [], False)
+    keys, values = [key for key, _ in ahead], [value for _, value in ahead]
+    for chunk_keys, chunk_values in _chunks(opened.pairs, keys, values, first):
+        if opened.reverse:
+            chunk_keys.reverse()
+            chunk_values.reverse()
+        yield chunk_keys, chunk_values
 
 
 def _chunks(
@@ -282,13 +298,6 @@ def _last_row(keys: list[bytes]) -> int:
         else:
             low = middle + 1
     return low
-
-
-def _upright(keys: list[bytes], values: list[bytes], reverse: bool) -> Pairs:
-    if reverse:
-        keys.reverse()
-        values.reverse()
-    return keys, values
 
 
 def row_places(keys: list[bytes]) -> Iterator[tuple[bytes, int, int]]:

@@ -22,14 +22,21 @@ from rowkey.engines.pairs.layout import (
     unescape,
     unwrap,
 )
-from rowkey.engines.pairs.ranges import FIRST, ROWS_ALONE, read_chunks, row_pairs, row_places
+from rowkey.engines.pairs.ranges import (
+    FIRST,
+    ROWS_ALONE,
+    read_chunks,
+    row_pairs,
+    row_places,
+    rows_alone,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rowkey.cells import View
     from rowkey.engines.pairs.columns import Columns
-    from rowkey.engines.pairs.ranges import Opened, Source
+    from rowkey.engines.pairs.ranges import Opened, Pair, Source
 
 FEW = 48
 """Cells below which taking them apart one by one is faster than Arrow's fixed cost. Measured."""
@@ -66,38 +73,54 @@ def row_cells(source: Source, family: str, row: bytes, view: View) -> list[Cell]
 
 def cells_of(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int) -> list[Cell]:
     """Pairs of one row and family as cells; the row's key with its end is so many bytes long."""
-    cells = []
+    cells: list[Cell] = []
+    add, new, kinds = cells.append, tuple.__new__, KINDS
     for key, stored in pairs:
         qualifier = key[row_end : -TAIL - 1]
         if b"\1" in qualifier:
             qualifier = unescape(qualifier)
         left, kind = read_tail(key, len(key) - TAIL)
-        if stored[:1] == MARKED:
-            value, ttl_ms = unwrap(stored)
-            cells.append(_cell((family, qualifier, LATEST - left, value, KINDS[kind], ttl_ms)))
-        else:
-            cells.append(_cell((family, qualifier, LATEST - left, stored, KINDS[kind], None)))
+        value, ttl_ms = unwrap(stored) if stored[:1] == MARKED else (stored, None)
+        add(new(Cell, (family, qualifier, LATEST - left, value, kinds[kind], ttl_ms)))
     return cells
 
 
-def read_rows(opened: Opened, family: str, view: View) -> Iterator[Rows]:
+def first_rows(opened: Opened, family: str, view: View, ahead: list[Pair]) -> Iterator[RowCells]:
+    """A few rows of a range one by one, so that the first is there as soon as it is read.
+
+    Args:
+        opened: the range in one family.
+        family: the family.
+        view: what is seen of it; rows without a visible cell are left out.
+        ahead: is given what was read behind them, for `read_rows`.
+    """
+    for pairs in rows_alone(opened, ROWS_ALONE, ahead):
+        key = pairs[0][0]
+        end = key.index(END)
+        cells = view.sees(cells_of(family, pairs, end + 1))
+        if cells:
+            yield _row_cells((unescape(key[:end]), cells))
+
+
+def read_rows(
+    opened: Opened, family: str, view: View, ahead: Sequence[Pair] = ()
+) -> Iterator[Rows]:
     """The rows of a range with the cells of one family that a read sees, some at a time.
 
     Returns:
         Rows in the order asked, those without a visible cell left out.
     """
-    reverse = opened.reverse
-    for keys, values in read_chunks(opened, alone=ROWS_ALONE, first=FIRST):
+    for keys, values in read_chunks(opened, ahead, FIRST):
         seen = None
         if len(keys) >= FEW:
             seen = seen_columns(take_columns_apart(keys, values), view)
         if seen is None:
             rows = rows_one_by_one(family, keys, values, view)
-            if reverse:
+            if opened.reverse:
                 rows.reverse()
             yield Rows([row.row for row in rows], iter([list(row.cells) for row in rows]))
         else:
-            yield as_rows(family, seen.reversed_rows() if reverse else seen)
+            yield as_rows(family, seen.reversed_rows() if opened.reverse else seen)
 
 
 def rows_one_by_one(

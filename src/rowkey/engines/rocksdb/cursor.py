@@ -9,16 +9,16 @@ from rowkey.engines.columns import build_blocks
 from rowkey.engines.contract import Ask, Cursor
 from rowkey.engines.pairs.blocks import chunk_blocks, regrouped
 from rowkey.engines.pairs.ranges import FIRST, MOST, read_chunks
-from rowkey.engines.pairs.reading import Rows, read_rows
+from rowkey.engines.pairs.reading import Rows, first_rows, read_rows
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from rowkey.cells import Cell, View
-    from rowkey.engines.pairs.ranges import Opened
+    from rowkey.engines.pairs.ranges import Opened, Pair
     from rowkey.engines.rocksdb.ledger import Ledger
 
 _UNLIMITED = 2**63
@@ -43,6 +43,7 @@ class RocksCursor(Cursor):
     ) -> None:
         self._opened, self._views = opened, views
         self._ask, self._ledger = ask, ledger
+        self._first: list[bytes] = []
         self._names: list[bytes] = []
         self._ahead: Iterator[bytes] = iter(self._names)
         self._counted = 0
@@ -65,8 +66,17 @@ class RocksCursor(Cursor):
         if self._closed:
             return
         left = self._ask.limit or _UNLIMITED
+        ahead: list[Pair] = []
         try:
-            for rows in self._lists():
+            if len(self._opened) == 1:
+                ((family, opened),) = self._opened.items()
+                for row in first_rows(opened, family, self._views[family], ahead):
+                    self._first.append(row[0])
+                    yield row
+                    left -= 1
+                    if not left:
+                        return
+            for rows in self._lists(ahead):
                 self._names, self._counted = rows.names[:left], 0
                 left -= len(self._names)
                 self._ahead = iter(self._names)
@@ -77,10 +87,10 @@ class RocksCursor(Cursor):
         finally:
             self.settle()
 
-    def _lists(self) -> Iterator[Rows]:
+    def _lists(self, ahead: Sequence[Pair]) -> Iterator[Rows]:
         """Rows as they are read, some at a time."""
         lists = [
-            read_rows(opened, family, self._views[family])
+            read_rows(opened, family, self._views[family], ahead)
             for family, opened in self._opened.items()
         ]
         return lists[0] if len(lists) == 1 else _merged(lists, reverse=self._ask.reverse)
@@ -89,8 +99,8 @@ class RocksCursor(Cursor):
         """Count the rows given since this was last asked."""
         # A list's iterator knows how much of it is left: that spares a count for every row.
         given = len(self._names) - self._ahead.__length_hint__()  # type: ignore[attr-defined]
-        names = self._names[self._counted : given]
-        self._counted = given
+        names = self._first + self._names[self._counted : given]
+        self._first, self._counted = [], given
         if names:
             self._ledger.count_reads(names)
 
@@ -113,7 +123,7 @@ class RocksCursor(Cursor):
         ((family, opened),) = self._opened.items()
         limit = self._ask.limit
         first = MOST if limit is None else max(FIRST, min(limit, MOST))
-        chunks = read_chunks(opened, first=first)
+        chunks = read_chunks(opened, (), first)
         pieces = chunk_blocks(chunks, family, self._views[family], reverse=opened.reverse)
         for block, starts in regrouped(pieces, rows, limit):
             self._ledger.count_reads_array(block.column(0).take(starts))

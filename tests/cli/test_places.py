@@ -1,0 +1,218 @@
+"""Where tables live: places that cannot be used, designs that drift, and what a terminal shows."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from cli.command import run
+from cli.conftest import EVERYTHING
+from rowkey.engines import open_engine
+from rowkey.errors import Unsupported
+
+ROWKEY = [sys.executable, "-m", "rowkey"]
+ON = ("--on", "rocks:data")
+
+
+# Places
+
+
+VERBS = [
+    ["create", "things.toml"], ["drop", "things", "--yes", "things"], ["scan", "things.toml"],
+    ["put", "things.toml", "host=a", "ts=1"], ["get", "things", "host=a", "ts=1"],
+    ["count", "things"], ["dump", "things.toml"], ["load", "things.toml", "rows.csv"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: str(words[0]))
+def test_a_directory_that_another_process_has_is_told(things: Path, words: list[str]) -> None:
+    """Every verb leaves with 4, prints nothing, and says what to do."""
+    del things
+    with open_engine("rocks:data"):
+        done = run(*words, *ON)
+    line = "rowkey: data: it is open already, in this or another process; expected one process at "
+    assert (4, "") == (done.code, done.out)
+    assert done.err.startswith(line)
+    assert 1 == done.err.count("\n")
+
+
+HOLDER = """
+import sys
+from rowkey.engines import open_engine
+with open_engine("rocks:data"):
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_directory_is_free_once_its_process_is_gone(things: Path) -> None:
+    """The same between two processes: the second is refused, and served once the first has left."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], cwd=things, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert b"open\n" == holder.stdout.readline()
+        assert 4 == run("count", "things", *ON).code
+        holder.kill()
+    assert (0, "5\n") == ((done := run("count", "things", *ON)).code, done.out)
+
+
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: str(words[0]))
+def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) -> None:
+    """A file where a directory should be: the place cannot be used, which is no wrong usage."""
+    del things
+    Path("taken").write_text("")
+    done = run(*words, "--on", "rocks:taken/data")
+    assert (4, "") == (done.code, done.out)
+    assert "rowkey: taken/data: it cannot be used: " in done.err
+    assert os.strerror(errno.ENOTDIR) in done.err
+
+
+@pytest.mark.parametrize(
+    ("url", "what"),
+    [
+        (
+            "hbase://zk1:2181/hbase",
+            "url: no engine is called 'hbase'; expected memory:... or rocks",
+        ),
+        ("roks:data", "Did you mean rocks?"),
+        ("data", "url: 'data' has no scheme"),
+        ("rocks:", "url: rocks: names no directory; expected rocks:PATH"),
+        ("rocks:other", "rocks:other: there is no table things. Create it first: rowkey create"),
+        ("memory:", "there is no table things"),
+        ("x" * 10**6, "has no scheme"),
+    ],
+)
+def test_a_wrong_place_is_wrong_usage(things: Path, url: str, what: str) -> None:
+    """A scheme that is none, and a place without the table: the command line is to be mended."""
+    del things
+    done = run("scan", "things.toml", "--on", url)
+    assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
+    assert what in done.err
+    assert len(done.err) < 1_000
+
+
+@pytest.mark.parametrize("name", ["thing", "..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])
+def test_a_name_that_no_table_has_is_told(things: Path, name: str) -> None:
+    """It is told with the tables there are, on one line."""
+    del things
+    done = run("scan", name, *ON)
+    assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
+    assert "there is no table" in done.err
+    assert done.err.endswith("; expected things.\n")
+
+
+def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:
+    """What an engine lacks while it is read or written leaves with 4 as well."""
+    del things
+    full = Unsupported("data/things", "the disk is full", remedy="Free space.")
+    with patch("rowkey.engines.rocksdb.RocksStore.mutate", side_effect=full):
+        done = run("put", "things.toml", *ON, "host=a", "ts=1")
+    assert (4, "") == (done.code, done.out)
+    assert "rowkey: data/things: the disk is full. Free space.\n" == done.err
+
+
+def test_a_kind_that_is_broken_is_no_fault_of_the_place(things: Path) -> None:
+    """A design whose kind comes from a broken package is wrong, wherever its table lives."""
+    del things
+    broken = Unsupported("entry point rowkey.kinds, x = y", "it cannot be loaded")
+    with patch("rowkey.design.Design.read", side_effect=broken):
+        codes = [run("scan", "things.toml", *ON).code, run("encode", "things.toml").code]
+    assert [2, 2] == codes
+
+
+# Designs
+
+
+def test_a_design_that_drifted_is_told_word_by_word(things: Path) -> None:
+    """What is declared stands beside what is remembered, a line each, and nothing is written."""
+    drifted = EVERYTHING.replace("bucket(host, 4)", "bucket(ts, 4)").replace(
+        'day    = { type = "date"', 'day    = { type = "text"'
+    )
+    (things / "things.toml").write_text(drifted)
+    done = run("put", "things.toml", *ON, "host=a", "ts=1")
+    first, *more = done.err.splitlines()
+    assert (2, "") == (done.code, done.out)
+    assert "rowkey: things was made otherwise than declared:" == first
+    assert ["rowkey:   key", "rowkey:   fields.day"] == [
+        line[: len("rowkey:   key" if n == 0 else "rowkey:   fields.day")]
+        for n, line in enumerate(more[:2])
+    ]
+    assert "5\n" == run("count", "things", *ON).out
+
+
+# Terminals
+
+
+def _on_a_terminal(command: list[str], folder: Path, typed: str = "") -> tuple[int, str]:
+    """The code of a process whose input, output and errors are a terminal, and what it shows."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
+    shown = b""
+    with subprocess.Popen(
+        command, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as one:
+        os.close(theirs)
+        os.write(ours, typed.encode())
+        while True:
+            try:
+                piece = os.read(ours, 65_536)
+            except OSError:  # it has closed its side
+                break
+            shown += piece
+        os.close(ours)
+    return one.returncode, shown.decode()
+
+
+def _lines(folder: Path, count: int) -> None:
+    rows = [json.dumps({"host": f"web-{n % 5}", "ts": n}) for n in range(count)]
+    (folder / "rows.jsonl").write_text("\n".join(rows))
+
+
+def test_progress_on_a_terminal_leaves_no_trace(things: Path) -> None:
+    """A line that is written over, and cleared before the last word; no colour with NO_COLOR."""
+    _lines(things, 40_000)
+    code, shown = _on_a_terminal([*ROWKEY, "load", "things.toml", "rows.jsonl", *ON], things)
+    assert 0 == code
+    *before, last = shown.replace("\r\n", "\n").rstrip("\n").split("\r")
+    assert "40,000 rows written" == last
+    assert any(piece.startswith("loading ") and "M/s" in piece for piece in before)
+    assert "" == before[-1].strip()
+    assert "\x1b" not in shown
+
+
+def test_progress_for_machines_is_json(things: Path) -> None:
+    """A line a second and one at the end, which tells all rows; without it, none."""
+    _lines(things, 40_000)
+    done = run("load", "things.toml", "rows.jsonl", *ON, "--progress", "json")
+    *told, last = done.err.splitlines()
+    assert "40,000 rows written" == last
+    lines = [json.loads(line) for line in told]
+    assert ("loading", 40_000, None) == tuple(lines[-1][name] for name in ("what", "done", "total"))
+    assert {"what", "done", "total", "rate"} == set(lines[0])
+    quiet = run("load", "things.toml", "rows.jsonl", *ON, "--restart", "--progress", "none")
+    assert "40,000 rows written\n" == quiet.err
+
+
+@pytest.mark.parametrize(("typed", "code"), [("things\n", 0), ("thing\n", 2), ("\x04", 130)])
+def test_a_name_is_typed_on_a_terminal(things: Path, typed: str, code: int) -> None:
+    """The right name drops the table, another leaves it, and the end of input leaves it too."""
+    left, shown = _on_a_terminal([*ROWKEY, "drop", "things.toml", *ON], things, typed)
+    assert code == left
+    assert "All rows of things on rocks:data will be gone." in shown
+    assert (code != 0) == (run("count", "things", *ON).code == 0)
+
+
+def test_arrow_is_not_for_a_terminal(things: Path) -> None:
+    """Bytes would only confuse it: the command says where they belong."""
+    code, shown = _on_a_terminal([*ROWKEY, "dump", "things.toml", *ON, "-f", "arrow"], things)
+    assert 2 == code
+    assert "-f arrow is for a file or another program, not a terminal." in shown

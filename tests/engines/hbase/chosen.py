@@ -1,0 +1,69 @@
+"""Which tests of the engines are run on a real HBase too: all but those named here, with a reason.
+
+What is left out is either a matter of the engines themselves or is asked of HBase another way, by
+the replayed steps of `test_hbase.py` or by `tests/cluster/test_judged.py`.
+"""
+
+from __future__ import annotations
+
+HBASE = "hbase"
+
+ALONE = frozenset(
+    {
+        "test_a_dropped_table_is_refused",
+        "test_a_snapshot_stays_as_it_was",
+        "test_words_are_replaced",
+        "test_a_table_is_what_it_was_made",
+    }
+)
+"""Tests that need a table of their own: a part of one has a prefix before each row key."""
+
+_FLUSH = "A flush of HBase drops surplus versions and what is hidden, as far as it is in memory."
+_CLOCK = "The clock of a cluster does not stand still."
+_LONG = "It would wait for more than two seconds."
+_EARLY = "HBase's client takes what the engines refuse beforehand, or refuses it in other words."
+_LOCATED = "The client cannot locate so long a row: hbase:meta holds it with the table's name."
+_NAMES = "A cluster is shared: it has other tables too."
+_OURS = "How a judged table is closed or cut in blocks is the judge's own."
+_COUNTS = "HBase counts anew when a region is opened, and each row that a scan looks at."
+_SIZES = "A region of HBase splits when it is flushed; here only what is asked for happens."
+
+ELSEWHERE = {
+    "test_a_compaction_drops_versions_beyond_those_kept": _FLUSH,
+    "test_a_minor_compaction_and_a_flush_change_no_read": _FLUSH,
+    "test_kept_deletes_stay_with_their_puts": "HBase differs: `engines.differences`.",
+    "test_an_entry_that_is_not_needed_is_found": _CLOCK,
+    "test_a_family_forgets_on_the_millisecond": _CLOCK,
+    "test_a_cell_forgets_on_the_millisecond": _CLOCK,
+    "test_latest_is_now": _CLOCK,
+    "test_min_versions_outlive_their_time": _LONG,
+    "test_kept_deletes_go_with_the_time_to_live": _LONG,
+    "test_a_scan_judges_times_by_when_it_was_opened": _LONG,
+    "test_what_cannot_be_asked_is_refused": _EARLY,
+    "test_a_bad_table_is_refused": _EARLY,
+    "test_a_bad_alteration_is_refused": _EARLY,
+    "test_a_bad_mutation_changes_nothing": _EARLY,
+    "test_an_increment_of_something_else_changes_nothing": _EARLY,
+    "test_a_bad_increment_is_refused": _EARLY,
+    "test_a_bad_check_is_refused": _EARLY,
+    "test_bad_blocks_are_refused": _EARLY,
+    "test_the_largest_value_is_taken": _EARLY,
+    "test_the_longest_key_is_taken": _LOCATED,
+    "test_no_such_row_can_be_asked_for": _LOCATED,
+    "test_tables_are_listed_and_dropped": _NAMES,
+    "test_a_name_is_taken_once": _NAMES,
+    "test_blocks_are_not_raw": _OURS,
+    "test_a_closed_cursor_gives_nothing_more": _OURS,
+    "test_what_is_closed_is_refused": _OURS,
+    "test_a_table_is_the_same_after_reopening": "A cluster is not started anew for it.",
+    "test_regions_count_writes_and_reads": _COUNTS,
+    "test_a_split_divides_a_region": _COUNTS,
+    "test_a_table_splits_by_itself": _SIZES,
+    "test_one_row_is_never_split": _SIZES,
+}
+"""The tests that are not run on HBase, and why."""
+
+
+def on_hbase(test: str) -> list[str]:
+    """The bench of HBase, if a test is run on it."""
+    return [] if test in ELSEWHERE else [HBASE]
