@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import struct
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import mmh3
 import pyarrow as pa
@@ -76,7 +76,9 @@ class ByHand:
         """Row keys and the newest value of each column."""
         options = ReadOptions()
         options.set_iterate_upper_bound(stop)
-        items = self.db.items(from_key=start, read_opt=options)
+        items = cast(
+            "Iterator[tuple[bytes, bytes]]", self.db.items(from_key=start, read_opt=options)
+        )
         for key, found in groupby(items, key=lambda item: item[0][:-9]):
             newest: dict[bytes, bytes] = {}
             for full, value in found:

@@ -16,7 +16,6 @@ from oracles.java import Argument, JavaOracle, as_bytes
 from rowkey.cells import LATEST, Cell, Kind, RowCells
 
 if TYPE_CHECKING:
-
     from rowkey.engines import Ask
 
 PATIENCE_S = 150.0  # the client itself gives up after 90 s

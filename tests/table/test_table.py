@@ -1,6 +1,6 @@
 import datetime as dt
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ FIELDS: dict[str, Any] = {
     "hits": {"type": "i64", "nullable": True},
 }
 KEY = "[bucket(host, 16)][host][level][desc(ts)]"
-ROW = {"host": "web-1", "ts": 1_609_459_200_000, "level": "ERROR"}
+ROW: dict[str, Any] = {"host": "web-1", "ts": 1_609_459_200_000, "level": "ERROR"}
 WHOLE = {**ROW, "message": "disk full", "size": 7, "hits": None}
 
 
@@ -205,7 +205,7 @@ def test_a_salted_row_is_one_row(salted: Table) -> None:
 
 def test_a_salt_refuses_what_needs_the_one_row(salted: Table) -> None:
     """Increments, appends and checks are refused with the reason and the remedy."""
-    calls = [
+    calls: list[Callable[[], Any]] = [
         lambda: salted.increment(ROW, hits=1),
         lambda: salted.append(ROW, message="x"),
         lambda: salted.check_and_put(ROW, size=1),
@@ -447,7 +447,7 @@ def test_codes_are_the_tables(url: str) -> None:
     """Values behind a dictionary come back, after the table was closed as well."""
     coded = rowkey.Design("t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms"})
     place = url if url.startswith("rocks") else "memory:codes"
-    rows = [{"host": f"h{n % 5}", "ts": n} for n in range(20)]
+    rows: list[dict[str, Any]] = [{"host": f"h{n % 5}", "ts": n} for n in range(20)]
     with rowkey.open(coded, place) as table:
         for row in rows[:10]:
             table.put(row)

@@ -115,7 +115,7 @@ class Design:
         used = copy(self)
         key = bound_key(self.key.terms, self.fields, Mistakes(), dictionary=dictionary, seed=seed)
         assert key is not None, "it was bound before"
-        used._complete(key)
+        used._complete(key)  # noqa: SLF001 - its own
         return used
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def _run(
     from rowkey.keys import batch_column
 
     fields = list(scan.design.fields.values())
-    names = [field.name for field in fields]
+    named = partial(zip, [field.name for field in fields])
     for rows, keys in _decoded(scan, cursor):
         lists = [
             # Arrow's own texts and bytes are the field's normal values.
@@ -93,7 +94,7 @@ def _run(
             for field, column in zip(fields, rows.columns, strict=True)
         ]
         behind = repeat(b"") if keys is None else _without(keys, len(prefix)).to_pylist()
-        found = (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))
+        found: Iterator[dict[str, Any]] = map(dict, map(named, zip(*lists, strict=True)))
         yield from zip(behind, repeat(prefix), found, strict=False)
 
 
