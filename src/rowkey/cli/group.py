@@ -72,11 +72,12 @@ class _Verbs(click.Group):
 @click.option("--debug", is_flag=True, help="Show where in rowkey an error arose.")
 @click.pass_context
 def program(ctx: click.Context, *, debug: bool) -> None:
-    """Judge HBase row keys and table designs before any data exists.
+    """Judge HBase row keys and table designs before any data exists; then run them.
 
     \b
     rowkey check design.toml
     rowkey simulate design.toml --sample events.csv
+    rowkey create design.toml --on rocks:./data
     """
     ctx.obj = {"debug": debug}
 
