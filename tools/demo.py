@@ -172,7 +172,8 @@ def _run(console: Console, folder: Path, path: Path) -> None:
     console.print(Text.assemble(("the same design as a table", "bold"), f" on {_near_url(url)}"))
     console.print(f"{loaded.rows:,} rows written; {departures:,} of them are departures of UA")
     words = "as simulated" if counts == predicted else "NOT AS SIMULATED"
-    console.print(f"writes of its {len(counts)} regions, {words}: {counts}")
+    spread = f"{min(counts):,} to {max(counts):,}"
+    console.print(f"each of its {len(counts)} regions counted its writes, {words}: {spread}")
     console.print("the latest departures of UA 15, one range read backwards:")
     for row in latest[:3]:
         time = design.fields["time"].type.show(row["time"])

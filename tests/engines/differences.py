@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engines.steps import EVERYTHING, Change, Get, Mutate, Settle, replay
+from engines.steps import EVERYTHING, Change, Get, Mutate, Settle, Wanted, replay
 from rowkey.cells import Family, Kind
 
 if TYPE_CHECKING:
@@ -45,6 +45,17 @@ DIFFERENCES: tuple[Difference, ...] = (
             Mutate(b"r", (Change("d", b"q", 1, b"v"),)),
             Settle(),
             Get((b"r",), EVERYTHING),
+        ),
+    ),
+    Difference(
+        "HBase stores a put of the same column and moment beside the one before, and shows that one"
+        " again when the time to live of the newer cell is over; the engines keep only the newer.",
+        "https://issues.apache.org/jira/browse/HBASE-10560",
+        (Family("d"),),
+        (
+            Mutate(b"r", (Change("d", b"q", -1_000, b"old"),)),
+            Mutate(b"r", (Change("d", b"q", -1_000, b"new", ttl_ms=1),)),
+            Get((b"r",), Wanted()),
         ),
     ),
 )

@@ -58,6 +58,7 @@ class OnHBase(Machine):
         if isinstance(step, steps.Divide | steps.Settle):
             for sentinel in self.pace.sentinels():
                 self.do(sentinel)
+        step = self.pace.clear(step)
         self.history.append(step)
         self.taken.add(type(step).__name__)
         expected, actual = self._both(step)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import BatchError, DesignRefused, RowError
-from rowkey.table.writing import each_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,13 +65,15 @@ class Batch:
         waiting, self.waiting, self.size = self.waiting, [], 0
         if not waiting:
             return
-        mutations = [mutation for _, mutation in waiting]
         try:
-            self._apply(mutations)
+            self._apply([mutation for _, mutation in waiting])
         except RowError:
-            # The engine has applied nothing: the one that is wrong is found by itself.
-            for index, problem in each_alone(mutations, self._apply):
-                self._refuse(waiting[index][0], problem)
+            # The engine has applied nothing: the row that is wrong is found by itself.
+            for number, own in groupby(waiting, key=itemgetter(0)):
+                try:
+                    self._apply([mutation for _, mutation in own])
+                except RowError as problem:
+                    self._refuse(number, problem)
 
     def _apply(self, mutations: list[RowCells] | Any) -> None:
         self.writing.apply(mutations, sync=self.sync)

@@ -39,7 +39,8 @@ def load_blocks(
     """Put many rows, all of them after whatever was done to the table before; gives how many.
 
     Raises:
-        RowError: a value is none of its field; what stood before its block is written.
+        RowError: a value is none of its field; the blocks of 16,384 rows before it are written, and
+            it is numbered within its own.
     """
     import pyarrow as pa
 
@@ -49,10 +50,23 @@ def load_blocks(
         for start in range(0, batch.num_rows, AT_ONCE):
             try:
                 some = batch.slice(start, AT_ONCE)
-                store.load(design.layout.blocks(some, timestamp=at))
+                salts = _salts(design, some) if design.key.is_salted else None
+                store.load(design.layout.blocks(some, timestamp=at, salts=salts))
             except Refused as refusal:
                 raise as_row_error(refusal) from None
     return int(rows.num_rows)
+
+
+def _salts(design: Design, rows: pa.RecordBatch) -> Any:
+    """Salts that rows of one key share: of one load they have one timestamp, and the last counts.
+
+    Python hashes bytes by a number drawn for each process, so they are as good as drawn.
+    """
+    import numpy as np
+
+    keys = design.key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+    hashed = np.fromiter(map(hash, keys.to_pylist()), np.int64, rows.num_rows)
+    return hashed % design.key.salt_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +103,7 @@ def load_file(
         path: CSV, JSON lines, Parquet or Arrow, gzip of each, a log.
         format_words: how the file is read, as `[sample] format`; told by its name if None.
         shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
-            to one region after another.
+            to one region after another. Of rows with one key any may then be the last.
         restart: whether an interrupted load is forgotten.
         progress: told how many rows are done, and of how many; 0 if that is not known.
 
@@ -101,7 +115,7 @@ def load_file(
     design = table.design
     words = format_words or format_for(Path(path), design.sample_format, design.sample_path)
     sample = _as_named(open_sample(path, design.fields, None, words))
-    record = _Record(table.store, Path(path), design, shuffle=shuffle)
+    record = _Record(table.store, Path(path), (str(design.key), repr(words), shuffle))
     before = 0 if restart else record.done()
     done = before
     batches: Iterable[pa.RecordBatch] = (events.rows for events in sample.events())
@@ -143,10 +157,10 @@ def _found(field: Field, there: set[str]) -> Field:
 class _Record:
     """How far the load of one file has come, among the words kept with the table."""
 
-    def __init__(self, store: Store, path: Path, design: Design, *, shuffle: bool) -> None:
+    def __init__(self, store: Store, path: Path, read: object) -> None:
         self.store = store
         told = path.stat() if path.exists() else None
-        of = (path.name, told and told.st_size, told and told.st_mtime_ns, str(design.key), shuffle)
+        of = (str(path.resolve()), told and told.st_size, told and told.st_mtime_ns, read)
         self.word = _WORD + sha256(repr(of).encode()).hexdigest()[:16]
         self.kept = time.monotonic()
 

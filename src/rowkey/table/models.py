@@ -38,6 +38,8 @@ def maker(kind: type[M]) -> Callable[[Mapping[str, Any]], M]:
     Raises:
         RowError: the class is neither a dataclass nor a pydantic model, nor `dict`.
     """
+    if not isinstance(kind, type):
+        raise RowError("into", f"{shown(kind)} is no class", "a dataclass or a pydantic model")
     if issubclass(kind, dict):
         return kind
     validate: Callable[[Mapping[str, Any]], M] | None = getattr(kind, "model_validate", None)

@@ -6,8 +6,9 @@ import secrets
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CatalogDictionary, Entry, open_catalog, remember, standing
+from rowkey.design import Design
 from rowkey.engines import TableSpec, now_ms, open_engine
-from rowkey.errors import DesignRefused, DriftError, Mistake, Refused, Unsupported
+from rowkey.errors import DesignRefused, DriftError, Mistake, Refused, Unsupported, shown
 from rowkey.regions import to_binary
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rowkey.catalog import Catalog
-    from rowkey.design import Design
     from rowkey.engines import Engine, Store
 
 
@@ -54,13 +54,14 @@ def open_table(
     ...     logs.scan("host = ?", "web-1").first()
     {'host': 'web-1', 'ts': 1}
     """
+    _check_given(design, url, splits)
     clock = clock or now_ms
     engine = open_engine(url, sync=sync, clock=clock)
     try:
         place = _Place(engine, design, url)
         if isinstance(design, str):
             return place.remembered(clock)
-        _refuse_unreadable(design)
+        design.key.require_decodable()
         if design.table not in engine.tables():
             place.make(design, splits, clock, may_create=create)
         return place.opened(design, clock)
@@ -83,10 +84,18 @@ def create_table(
         Refused: there is such a table already.
         Unsupported: the engine cannot be opened.
     """
-    with open_engine(url) as engine:
-        if design.table in engine.tables():
-            raise Refused(url, f"there is a table {design.table} already", "another name")
-    return open_table(design, url, splits=splits, sync=sync, clock=clock)
+    _check_given(design, url, splits)
+    clock = clock or now_ms
+    engine = open_engine(url, sync=sync, clock=clock)
+    try:
+        design.key.require_decodable()
+        place = _Place(engine, design, url)
+        place.require_new()
+        place.make(design, splits, clock, may_create=True)
+        return place.opened(design, clock)
+    except BaseException:
+        engine.close()
+        raise
 
 
 def drop_table(name: str, url: str) -> None:
@@ -99,9 +108,9 @@ def drop_table(name: str, url: str) -> None:
     with open_engine(url) as engine:
         if name not in engine.tables():
             raise _missing(url, name, engine)
-        catalog = open_catalog(engine.catalog_url)
+        place = _Place(engine, name, url)
         engine.drop(name)
-        catalog.remove(name)
+        place.catalog.remove(name)
 
 
 def _missing(url: str, name: str, engine: Engine) -> Refused:
@@ -111,14 +120,26 @@ def _missing(url: str, name: str, engine: Engine) -> Refused:
     return Refused(url, f"there is no table {name}", there, remedy)
 
 
+CATALOG = "rowkey.catalog"
+"""The word among a table's attributes that names the catalog its design declared."""
+
+
 class _Place:
     """An engine, and the catalog that remembers its tables."""
 
     def __init__(self, engine: Engine, design: Design | str, url: str) -> None:
         self.engine, self.url = engine, url
-        named = None if isinstance(design, str) else design.declaration.catalog
         self.name = design if isinstance(design, str) else design.table
-        self.catalog: Catalog = open_catalog(named or engine.catalog_url)
+        self.declared = None if isinstance(design, str) else design.declaration.catalog
+        kept = None
+        if self.name in engine.tables():
+            kept = engine.table(self.name).spec.attributes.get(CATALOG)
+        self.catalog: Catalog = open_catalog(kept or self.declared or engine.catalog_url)
+
+    def require_new(self) -> None:
+        """Refuse a table that is there."""
+        if self.name in self.engine.tables():
+            raise Refused(self.url, f"there is a table {self.name} already", "another name")
 
     def make(
         self,
@@ -137,9 +158,14 @@ class _Place:
             raise Refused(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = _boundaries(design) if splits is None else tuple(splits)
         entry = self.catalog.read(design.table)
+        if entry is not None and self.declared is not None:
+            # Of our own place it is what a crash has left; elsewhere it may be another table's.
+            what = f"{self.declared} remembers a table {design.table} already"
+            raise Refused("catalog", what, "another name, or a catalog of its own")
         version = None if entry is None else entry.version
         self.catalog.write(design.table, Entry.of(design, keys, clock()), version)
-        spec = TableSpec(design.table, tuple(design.families.values()), keys)
+        words = {} if self.declared is None else {CATALOG: self.declared}
+        spec = TableSpec(design.table, tuple(design.families.values()), keys, words)
         _compare_made(spec, self.engine.create(spec))
 
     def remembered(self, clock: Callable[[], int]) -> Table:
@@ -186,13 +212,21 @@ def _boundaries(design: Design) -> tuple[bytes, ...]:
     return design.cut.boundaries(design.key).splits
 
 
-def _refuse_unreadable(design: Design) -> None:
-    """Refuse a key that no row can be read back from.
+def _check_given(design: object, url: object, splits: object) -> None:
+    """Refuse arguments that are none of the kind they must be.
 
     Raises:
-        DesignRefused: the parts of its keys cannot be told apart.
+        Refused: naming the first.
     """
-    design.key.require_decodable()
+    if not isinstance(design, Design | str):
+        raise Refused("design", f"{shown(design)} is no design", "a Design or a table's name")
+    if not isinstance(url, str):
+        raise Refused("url", f"{shown(url)} is no place", "text such as rocks:PATH")
+    listed = splits is None or (
+        isinstance(splits, list | tuple) and all(isinstance(one, bytes) for one in splits)
+    )
+    if not listed:
+        raise Refused("splits", f"{shown(splits)} are no row keys", "a list of bytes, ascending")
 
 
 def _compare_made(asked: TableSpec, store: Store) -> None:
@@ -208,7 +242,7 @@ def _compare_made(asked: TableSpec, store: Store) -> None:
         if one not in made.families
     ]
     if tuple(region.start for region in store.regions())[1:] != asked.splits:
-        shown = ", ".join(to_binary(split) for split in asked.splits[:3])
-        found.append(Mistake("splits", "regions begin elsewhere", shown))
+        said = ", ".join(to_binary(split) for split in asked.splits[:3])
+        found.append(Mistake("splits", "regions begin elsewhere", said))
     if found:
         raise DriftError(asked.name, found)

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import Ask, Span
-from rowkey.errors import ReadError, Refused
+from rowkey.errors import ReadError, Refused, shown
 from rowkey.plan import Residual, plan_read, sorted_rows
 from rowkey.table.columns import arrow_of, rows_of
 from rowkey.table.merge import Copies, Piece, gathered, merged, piece_of
@@ -63,8 +63,10 @@ class Scan:
         resume: str | None = None,
         into: type[Any] = dict,
     ) -> None:
-        if limit is not None and (isinstance(limit, bool) or limit < 0):
-            raise ReadError("limit", f"{limit} rows cannot be read", "0 or more")
+        if limit is not None and (type(limit) is not int or limit < 0):
+            raise ReadError("limit", f"{shown(limit)} rows cannot be read", "0 or more")
+        if resume is not None and not isinstance(resume, str):
+            raise ReadError("resume", f"{shown(resume)} is no token", "what scan.token gave")
         self.design = design
         self.reader = reader
         self.asked = asked
@@ -89,7 +91,11 @@ class Scan:
 
     @property
     def token(self) -> str | None:
-        """Where the last iteration stands; None before its first row, or where rows are sorted."""
+        """Where the last iteration stands.
+
+        None before its first row, where rows are sorted or a salt does not lead the key, and of
+        rows read as Arrow.
+        """
         last = self.last
         if last is None or self.sorts or self.copies.scattered:
             return None
@@ -191,11 +197,11 @@ class Scan:
         held: list[Any] = []
         while some := list(islice(rows, max(most, SORTED_TOGETHER))):
             held = sorted_rows([*held, *some], self.asked.order, self.design.fields)
-            if len(held) > MOST_SORTED and self.limit is None:
+            held = held[: self.limit]
+            if len(held) > MOST_SORTED:
                 what = f"more than {MOST_SORTED:,} rows would be sorted in memory"
                 remedy = "Give a limit, or a key that stands in this order: see rowkey explain."
                 raise ReadError("order", what, remedy=remedy)
-            held = held[: self.limit]
         return held
 
     def _pieces(self, opened: ExitStack) -> Iterator[Piece]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST, Kind, RowCells
@@ -10,7 +11,7 @@ from rowkey.errors import DesignRefused, Refused, RowError, did_you_mean, shown
 from rowkey.table.models import as_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.engines import Store
@@ -47,21 +48,28 @@ class Writing:
     def put(self, row: Any) -> list[RowCells]:
         """The mutations that write the fields given; None takes a field away."""
         values = as_mapping(row)
+        if self.key.is_salted:
+            return self._put_salted(values)
         written = self.layout.write(values)
-        hides = any(cell.kind is not Kind.PUT for cell in written.cells)
-        if not hides and not self.key.is_salted:
-            return [stamped(written, self.stamps.again(written.row))]
-        at = self._next(values, written.row)
-        if not hides:
-            return [stamped(written, at)]
-        # Any of the copies may hold the field that is taken away.
+        if any(cell.kind is not Kind.PUT for cell in written.cells):
+            return [stamped(written, self.stamps.next(written.row))]
+        return [stamped(written, self.stamps.again(written.row))]
+
+    def _put_salted(self, values: Mapping[str, Any]) -> list[RowCells]:
+        """A put into one copy; what is taken away may stand in any of them."""
+        one = self.key.encode(values, salt=0)
+        drawn = self.layout.write(values, salt=secrets.randbelow(len(self.salts)))
+        if all(cell.kind is Kind.PUT for cell in drawn.cells):
+            at, salt = self.stamps.copy(one, secrets.randbelow(len(self.salts)))
+            return [stamped(self.layout.write(values, salt=salt), at)]
+        at = self.stamps.next(one)
         copies = [self.layout.write(values, salt=salt) for salt in self.salts]
         deletes = [
-            RowCells(one.row, [cell for cell in one.cells if cell.kind is not Kind.PUT])
-            for one in copies
-            if one.row != written.row
+            RowCells(copy.row, [cell for cell in copy.cells if cell.kind is not Kind.PUT])
+            for copy in copies
+            if copy.row != drawn.row
         ]
-        return [stamped(one, at) for one in (*deletes, written)]
+        return [stamped(one, at) for one in (*deletes, drawn)]
 
     def replace(self, row: Any) -> list[RowCells]:
         """The mutations that write the fields given and take all others away."""
@@ -110,6 +118,7 @@ class Writing:
             values = self.store.increment(row_key, given)
         except Refused as refusal:
             raise as_row_error(refusal) from None
+        self.stamps.count(row_key)
         return dict(zip(columns, values, strict=True))
 
     def append(self, row: Any, pieces: Mapping[str, Any]) -> None:
@@ -127,6 +136,7 @@ class Writing:
             self.store.append(row_key, given)
         except Refused as refusal:
             raise as_row_error(refusal) from None
+        self.stamps.count(row_key)
 
     def check_and_put(self, row: Any, expected: Mapping[str, Any]) -> bool:
         """Put a row if one of its columns holds what is expected; says whether it did."""
@@ -146,7 +156,7 @@ class Writing:
         """Write what the key holds only in part: a row may begin with a count, and is read then."""
         if self.kept:
             named = dict.fromkeys((*self.identity, *self.kept))
-            self.apply(self.put({name: values[name] for name in named}))
+            self.apply(self.put({name: values.get(name) for name in named}))
 
     def _value(
         self, values: Mapping[str, Any], name: str, value: Any, column: tuple[str, bytes]
@@ -219,16 +229,3 @@ def as_row_error(refusal: Refused) -> RowError:
     """What an engine refused, as an error of the row."""
     one = refusal.mistake
     return RowError(one.path, one.what, one.allowed, one.remedy)
-
-
-def each_alone(
-    mutations: Sequence[RowCells], apply: Callable[[Sequence[RowCells]], None]
-) -> list[tuple[int, RowError]]:
-    """Apply mutations one by one, and give those that were refused with their index."""
-    refused = []
-    for index, mutation in enumerate(mutations):
-        try:
-            apply([mutation])
-        except RowError as problem:
-            refused.append((index, problem))
-    return refused

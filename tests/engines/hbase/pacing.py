@@ -8,12 +8,12 @@ book takes the step at each moment it may have been; one of them must give all t
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engines import steps
 from engines.book import FOREVER_S, is_delete
-from rowkey.cells import Cell, RowCells, in_order
+from rowkey.cells import Cell, Kind, RowCells, in_order
 from rowkey.engines import Span, now_ms
 
 if TYPE_CHECKING:
@@ -170,6 +170,27 @@ class Pace:
         book.stored = [one for one in either if one in both or (one[0], in_order(one[1])) in there]
         kept, after = self.read(WHOLE)
         return (expected, kept), (found, after)
+
+    def clear(self, step: steps.Step) -> steps.Step:
+        """The step without times to live of puts that stand where a put stands already.
+
+        HBase stores both, and shows the older one again when the newer one's time is over: the
+        second entry of `engines.differences`.
+        """
+        if not isinstance(step, steps.Mutate | steps.CheckAndMutate):
+            return step
+        there = {
+            (cell.family, cell.qualifier, cell.timestamp)
+            for row, cell in self.stored
+            if row == step.row and not is_delete(cell)
+        }
+        changes = []
+        for change in step.changes:
+            place = (change.family, change.qualifier, self.book.moment(change.after))
+            taken = change.kind == Kind.PUT and place in there
+            changes.append(replace(change, ttl_ms=None) if taken else change)
+            there |= {place} if change.kind == Kind.PUT else set()
+        return replace(step, changes=tuple(changes))
 
     def sentinels(self) -> list[steps.Step]:
         """Puts as old as each delete that is kept, one row for each region.

@@ -15,10 +15,18 @@ if TYPE_CHECKING:
 KIBIBYTE = 1_024
 
 
+def size_of(path: Path) -> int:
+    """Bytes of a file, 0 once it is gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def fill_up(killing: Killing, room: int) -> str:
     """Let a writer write until no file may grow beyond so many bytes; what it said."""
     writer = killing.start()
-    largest = max(path.stat().st_size for path in (killing.place / "db" / "t").iterdir())
+    largest = max(map(size_of, (killing.place / "db" / "t").iterdir()))
     resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, (largest + room, largest + room))
     return writer.communicate()[0]
 

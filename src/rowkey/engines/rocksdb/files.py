@@ -155,8 +155,7 @@ class Files:
     def size(self) -> int:
         """Bytes of its files."""
         with told(self.path):
-            entries = [entry.stat() for entry in self.path.iterdir() if entry.is_file()]
-        return sum(entry.st_size for entry in entries)
+            return sum(map(_size_of, self.path.iterdir()))
 
     def close(self) -> None:
         """Let go of the directory; iterators that still live hold it until they are gone.
@@ -175,6 +174,14 @@ class Files:
         self.families.clear()
         if problems and not self.failed:
             raise problems[0]
+
+
+def _size_of(path: Path) -> int:
+    """Bytes of a file, 0 for one that RocksDB has just removed."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0
 
 
 @contextmanager

@@ -1,0 +1,114 @@
+"""What two clocks and two processes must not hide from each other: puts behind earlier changes."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rowkey
+from rowkey.errors import Unsupported
+from rowkey.table import Stamps, Table
+
+FIELDS = {
+    "id": "u32",
+    "v": {"type": "u32", "nullable": True},
+    "n": {"type": "i64", "nullable": True},
+}
+ROW = {"id": 1}
+
+
+def opened(place: Path, key: str = "[id]") -> Table:
+    """The table under the machine's own clock."""
+    return rowkey.open(rowkey.Design("t", key, fields=FIELDS), f"rocks:{place}")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    """An empty table."""
+    with opened(tmp_path) as found:
+        yield found
+
+
+def test_a_row_that_was_changed_quickly_is_written_by_the_next(tmp_path: Path) -> None:
+    """Closing waits for the clock, so that who opens next is not behind it."""
+    with opened(tmp_path) as table:
+        for number in range(200):
+            table.replace({**ROW, "v": number})
+        table.delete(ROW)
+    with opened(tmp_path) as table:
+        table.put({**ROW, "v": 5})
+        assert {**ROW, "v": 5, "n": None} == table.get(ROW)
+
+
+def test_a_busy_row_behind_a_salt_does_not_run_ahead(tmp_path: Path) -> None:
+    """Puts of one millisecond share a copy, where the later one counts."""
+    with opened(tmp_path, "[salt(4)][id]") as table:
+        with table.batch() as batch:
+            for number in range(5_000):
+                batch.put({**ROW, "v": number})
+        assert 4_999 == table.get(ROW)["v"]
+    with opened(tmp_path, "[salt(4)][id]") as table:
+        for number in range(20):
+            table.put({**ROW, "v": number})
+            assert number == table.get(ROW)["v"]
+
+
+def test_a_load_behind_a_salt_keeps_the_last_row(tmp_path: Path) -> None:
+    """Of rows of one key in one load the last one counts, as it does without a salt."""
+    import pyarrow as pa
+
+    ids = [number // 2 for number in range(200)]
+    rows = pa.table({"id": pa.array(ids, pa.uint32()), "v": pa.array([1, 2] * 100, pa.uint32())})
+    with opened(tmp_path, "[salt(16)][id]") as table:
+        table.load(rows)
+        assert {2} == {row["v"] for row in table.scan()}
+        assert 100 == table.count()
+
+
+def test_counts_after_deletes_and_loads_are_seen(table: Table) -> None:
+    """A count is never hidden by what was deleted before it, whatever was loaded in between."""
+    import pyarrow as pa
+
+    other = pa.table({"id": pa.array([2], pa.uint32()), "v": pa.array([0], pa.uint32())})
+    for _ in range(30):
+        table.increment(ROW, n=1)
+        table.delete(ROW)
+        table.load(other)
+        assert {"n": 3} == table.increment(ROW, n=3)
+        assert 3 == table.get(ROW)["n"]
+
+
+def test_a_put_after_many_counts_is_seen(table: Table) -> None:
+    """The engine's counts may run ahead of the clock; a put comes after them."""
+    for _ in range(200):
+        table.increment(ROW, n=1)
+    table.put({**ROW, "n": -7})
+    assert -7 == table.get(ROW)["n"]
+    assert {"n": -6} == table.increment(ROW, n=1)
+
+
+def test_a_clock_that_stands_still_is_told() -> None:
+    """A count that would be hidden is refused; what is put still rises."""
+    stamps = Stamps(lambda: 1_000)
+    first = stamps.next(b"row")
+    assert first < stamps.next(b"row")
+    with pytest.raises(Unsupported, match="clock: it stands still"):
+        stamps.wait(b"row")
+
+
+def test_threads_never_share_a_timestamp() -> None:
+    """Each mutation of a row that hides others has its own."""
+    stamps, given = Stamps(), list[int]()
+
+    def take(_: Any = None) -> None:
+        for _ in range(50):
+            given.append(stamps.next(b"row"))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 200 == len(set(given))
