@@ -1,0 +1,117 @@
+"""Rows that are nearly another: keys that hold a field in part, catalogs that two places share."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rowkey
+from rowkey import Design
+from rowkey.errors import BatchError, ReadError, Refused, RowError
+from rowkey.table import Table, create_table, drop_table, load_file
+
+LOSSY: dict[str, Any] = {"host": "text", "name": "text", "n": {"type": "i64", "nullable": True}}
+
+
+def lossy() -> Table:
+    """A table whose key holds three letters of a name."""
+    return rowkey.open(Design("t", "[host][truncate(name, 3)]", fields=LOSSY), "memory:")
+
+
+def test_a_move_within_one_key_keeps_the_row() -> None:
+    """A field that changes behind what the key holds of it moves nothing."""
+    with lossy() as table:
+        table.put({"host": "h", "name": "abcd", "n": 1})
+        assert table.move({"host": "h", "name": "abcd"}, name="abcX")
+        assert [{"host": "h", "name": "abcX", "n": 1}] == list(table.scan())
+        with pytest.raises(RowError, match="nome"):
+            table.move({"host": "h", "name": "none"}, nome="x")
+
+
+def test_get_gives_no_other_row() -> None:
+    """Of two names with one key only the one that is stored is found."""
+    with lossy() as table:
+        table.put({"host": "h", "name": "abcd", "n": 1})
+        assert table.get(host="h", name="abcX") is None
+        assert 1 == table.get(host="h", name="abcd")["n"]
+
+
+def test_counts_of_a_row_without_a_null_of_its_key() -> None:
+    """A nullable field of the key may be left out."""
+    fields = {**LOSSY, "b": {"type": "u8", "nullable": True}}
+    with rowkey.open(Design("t", "[truncate(name, 3)][b]", fields=fields), "memory:") as table:
+        assert {"n": 1} == table.increment({"name": "abc", "host": "h"}, n=1)
+
+
+def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
+    """The deletes of a row whose put is refused are not done by themselves."""
+    fields = {"id": "u32", "v": {"type": "text", "nullable": True}}
+    design = Design("t", "[salt(8)][id]", fields=fields)
+    with rowkey.open(design, f"rocks:{tmp_path}") as table:
+        for number in range(20):
+            table.put({"id": number, "v": "old"})
+        with pytest.raises(BatchError) as found, table.batch() as batch:
+            for number in range(20):
+                batch.replace({"id": number, "v": "x" * (11 << 20) if number else "new"})
+        assert 19 == found.value.count
+        assert [(0, "new"), *((n, "old") for n in range(1, 20))] == [
+            (row["id"], row["v"]) for row in table.scan()
+        ]
+
+
+def test_a_shared_catalog_keeps_each_table(tmp_path: Path) -> None:
+    """A table elsewhere does not take the name that a declared catalog has given away."""
+    catalog = f"file:{tmp_path / 'catalog'}"
+    design = Design("t", "[code(host)]", fields={"host": "text", "v": "u8"}, catalog=catalog)
+    with rowkey.open(design, f"rocks:{tmp_path / 'a'}") as table:
+        table.put({"host": "h1", "v": 1})
+    with pytest.raises(Refused, match="remembers a table t already"):
+        rowkey.open(design, f"rocks:{tmp_path / 'b'}")
+    with rowkey.open("t", f"rocks:{tmp_path / 'a'}") as table:
+        assert [{"host": "h1", "v": 1}] == list(table.scan())
+    drop_table("t", f"rocks:{tmp_path / 'a'}")
+    with rowkey.open(design, f"rocks:{tmp_path / 'b'}") as table:
+        assert 0 == table.count()
+
+
+def test_create_wants_a_new_table(tmp_path: Path) -> None:
+    """A table that is there is not made again."""
+    design = Design("t", "[host]", fields={"host": "text", "v": "u8"})
+    create_table(design, f"rocks:{tmp_path}").close()
+    with pytest.raises(Refused, match="there is a table t already"):
+        create_table(design, f"rocks:{tmp_path}")
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """An interrupted load of one file says nothing of another in another folder."""
+    design = Design("t", "[id]", fields={"id": "u32", "v": "u32"})
+    for folder, first in (("a", 0), ("b", 1_000_000)):
+        (tmp_path / folder).mkdir()
+        lines = "".join(f"{first + n:07},{n % 7}\n" for n in range(200_000))
+        (tmp_path / folder / "e.csv").write_text("id,v\n" + lines)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with rowkey.open(design, "memory:") as table:
+        with pytest.raises(KeyboardInterrupt):
+            load_file(table, tmp_path / "a" / "e.csv", progress=stop)
+        assert 0 == load_file(table, tmp_path / "b" / "e.csv").before
+        assert 0 < load_file(table, tmp_path / "a" / "e.csv").before < 200_000
+        assert 400_000 == table.count()
+
+
+@pytest.mark.parametrize("words", [{"limit": "x"}, {"limit": 1.5}, {"limit": True}, {"resume": 5}])
+def test_arguments_of_another_kind_are_refused(words: dict[str, Any]) -> None:
+    """A scan tells what it takes when it is made."""
+    with lossy() as table, pytest.raises(ReadError, match=r"^(limit|resume): "):
+        table.scan(**words)
+
+
+def test_places_of_another_kind_are_refused() -> None:
+    """So does opening."""
+    design = Design("t", "[host]", fields=LOSSY)
+    wrong: list[tuple[Any, Any, Any]] = [(design, 5, None), (5, "memory:", None)]
+    for one, url, splits in [*wrong, (design, "memory:", ["a"]), (design, "memory:", 5)]:
+        with pytest.raises(Refused, match=r"^(design|url|splits): "):
+            rowkey.open(one, url, splits=splits)
