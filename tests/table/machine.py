@@ -93,9 +93,9 @@ class Both:
         return rowkey.open(design_of(self.name), self.url, clock=self.clock)
 
     def reopen(self) -> None:
-        """Close the table and open it again, a moment later."""
-        self.table.close()
+        """Close the table, which waits for the clock to pass all it gave, and open it again."""
         self.pass_time()
+        self.table.close()
         self.table = self._open()
 
     def pass_time(self) -> None:

@@ -1,5 +1,6 @@
 """Rows that are nearly another: keys that hold a field in part, catalogs that two places share."""
 
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,9 @@ def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
     with rowkey.open(design, f"rocks:{tmp_path}") as table:
         for number in range(20):
             table.put({"id": number, "v": "old"})
+        rows = [{"id": n, "v": "x" * (11 << 20) if n else "new"} for n in range(20)]
         with pytest.raises(BatchError) as found, table.batch() as batch:
-            for number in range(20):
-                batch.replace({"id": number, "v": "x" * (11 << 20) if number else "new"})
+            deque(map(batch.replace, rows), maxlen=0)
         assert 19 == found.value.count
         assert [(0, "new"), *((n, "old") for n in range(1, 20))] == [
             (row["id"], row["v"]) for row in table.scan()
@@ -90,7 +91,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         lines = "".join(f"{first + n:07},{n % 7}\n" for n in range(200_000))
         (tmp_path / folder / "e.csv").write_text("id,v\n" + lines)
 
-    def stop(done: int, total: int) -> None:
+    def stop(*_: int) -> None:
         raise KeyboardInterrupt
 
     with rowkey.open(design, "memory:") as table:
