@@ -148,9 +148,9 @@ def _cells_of(block: CellBlock, count: int) -> Iterator[Cell | None]:
 
 
 def _listed(path: str, given: Any, count: int) -> list[Any]:
-    """A value for each row: the same for all, or those of an Arrow array."""
+    """A value for each row: the same for all, or those of an Arrow or NumPy array."""
     if isinstance(given, bytes | int):
         return [given] * count
     if len(given) != count:
         raise Refused(path, f"{len(given):,} for {count:,} rows", "one a row")
-    return list(given.to_pylist())
+    return list(given.tolist())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import product, takewhile
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -310,8 +310,12 @@ def _planned(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -
 def _merged(key: Key, walk: _Walk, bounds: Bounds, asked: Sequence[Ordering]) -> int:
     """How many pinned parts to merge without: the most that leave the order asked for.
 
-    All of them, where none do.
+    All of them, where none do; where none is asked for, those that only spread, or are the same in
+    all ranges: rows then come in the order of the key.
     """
+    if not asked:
+        moot = (n < spreading(key) or len(points) < 2 for n, points in enumerate(walk.pieces))
+        return sum(1 for _ in takewhile(bool, moot))
     for count in range(len(walk.pieces), -1, -1):
         natural = _natural(orders_from(key, count, _constant(walk)), bounds, asked)
         if natural == list(asked) or _serves_backwards(key, natural, bounds, asked):

@@ -252,12 +252,20 @@ def _check_logs(path: Path) -> None:
             raise _damaged_log(log, damage.at, damage.what)
 
 
+CONFIG = "rocksdict-config.json"
+RAW = '{"raw_mode":true,"prefix_extractors":{}}'
+
+
 def _check_raw(path: Path) -> None:
     """Raise unless values are read as bytes: rocksdict's other mode would run code found in them.
 
     Source: README of rocksdict: values that are no bytes are pickled, unless in raw mode.
     """
-    config = path / "rocksdict-config.json"
+    config = path / CONFIG
+    if config.is_file() and not config.stat().st_size:
+        # rocksdict empties the file before it writes it anew, at each open: a process that was
+        # killed just then leaves nothing. Only raw mode was ever used here.
+        config.write_text(RAW, "utf-8")
     try:
         raw = json.loads(config.read_text("utf-8")).get("raw_mode")
     except (OSError, ValueError, AttributeError):
