@@ -114,7 +114,12 @@ class Copies:
 
     def __init__(self, key: Key, pinned: int) -> None:
         self.key = key
-        chance = [n for n, part in enumerate(key.parts) if part.source is Source.CHANCE]
+        # A salt of one number has put a row in one place, and ranges need not list it.
+        chance = [
+            number
+            for number, part in enumerate(key.parts)
+            if part.source is Source.CHANCE and part.cardinality != 1
+        ]
         self.pinned = bool(chance) and chance[-1] < pinned
         """Whether chance lies in the prefixes alone: then copies meet where ranges are merged."""
         self.scattered = bool(chance) and not self.pinned
