@@ -127,12 +127,12 @@ class Copies:
         self._parts = key.parts[:pinned]
 
     def told(self, prefix: bytes) -> tuple[bytes, bytes]:
-        """A prefix as what copies have in common, and what chance has put there.
+        r"""A prefix as what copies have in common, and what chance has put there.
 
         >>> from rowkey.keys import bind_key
         >>> key = bind_key("[salt(4)][kind][n]", {"kind": "u8", "n": "u8"})
         >>> Copies(key, 2).told(bytes([3, 7]))
-        (b"\\x07", b"\\x03")
+        (b'\x07', b'\x03')
         """
         if not self.pinned:
             return prefix, b""
