@@ -68,7 +68,9 @@ class Ask:
         raw: deletes and what they hide as well, as far as it is still stored.
         reverse: rows in descending order; the cells of a row keep theirs.
         limit: most rows of each range, or None.
-        batch: most cells of one piece of a row, or None for whole rows.
+        batch: most cells of one piece of a row, or None for whole rows. Of one family, forward and
+            without a limit, an embedded engine then holds no more of a row than some thousand
+            cells, however wide it is.
     """
 
     columns: Mapping[str, tuple[bytes, ...]] | None = None
@@ -138,7 +140,10 @@ class Cursor(ABC):
 
     @abstractmethod
     def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """The same cells as Arrow columns, whole rows, about `rows` of them at a time.
+        """The same cells as Arrow columns, about `rows` rows of them at a time.
+
+        Rows are whole; asked with `batch`, a block may end behind any column of a row, and the next
+        one goes on with it.
 
         Columns: `row` binary, `family` dictionary of text, `qualifier` binary, `timestamp` int64,
         `value` binary. Not with `raw`.
@@ -193,7 +198,10 @@ class Store(Reader):
     crash whole.
     """
 
-    spec: TableSpec
+    @property
+    @abstractmethod
+    def spec(self) -> TableSpec:
+        """The table as it is: its regions may have split since it was made."""
 
     @abstractmethod
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from rowkey.rows.contract import CellShape, Format, Left, Place, Slot
 from rowkey.rows.layout import DEFAULT_FAMILY, Layout, lay_out
+from rowkey.rows.opening import Opening
 from rowkey.rows.packs import FORMATS
 from rowkey.rows.places import KINDS as PLACES
 from rowkey.rows.stamp import Stamp
@@ -15,6 +16,7 @@ __all__ = [
     "Format",
     "Layout",
     "Left",
+    "Opening",
     "Place",
     "Slot",
     "Stamp",

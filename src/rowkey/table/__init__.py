@@ -4,7 +4,7 @@ from rowkey.table.batch import Batch
 from rowkey.table.loading import Loaded, load_file
 from rowkey.table.merge import merged
 from rowkey.table.opening import create_table, drop_table, open_table
-from rowkey.table.scan import Scan
+from rowkey.table.scans import Scan
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 

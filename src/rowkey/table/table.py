@@ -11,7 +11,7 @@ from rowkey.table.batch import ROWS, Batch
 from rowkey.table.loading import load_blocks
 from rowkey.table.merge import newest
 from rowkey.table.models import as_mapping, maker
-from rowkey.table.scan import Scan
+from rowkey.table.scans import Scan
 from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
@@ -178,6 +178,7 @@ class Table:
         resume: str | None = None,
         into: type[Any] = dict,
         reader: Reader | None = None,
+        threads: int = 1,
         **named: Any,
     ) -> Scan:
         """The rows that meet some conditions; nothing is read before they are asked for.
@@ -192,23 +193,54 @@ class Table:
             resume: `token` of an earlier scan of the same conditions and order.
             into: a class for each row.
             reader: a snapshot to read from.
+            threads: how many ranges are read and decoded at the same time, where many rows are
+                read; each holds one block more.
             named: for each `:name`.
 
         Raises:
             ReadError: with everything that is wrong with the conditions, the values or the order.
         """
         asked = self._asked(where, order, values, named)
-        return Scan(self.design, reader or self.store, asked, limit=limit, resume=resume, into=into)
+        return Scan(
+            self.design,
+            reader or self.store,
+            asked,
+            limit=limit,
+            resume=resume,
+            into=into,
+            threads=threads,
+        )
 
-    def read(self, name: str, *values: Any, into: type[Any] = dict, **named: Any) -> Scan:
-        """A read that the design declares, by its name."""
+    def read(
+        self,
+        name: str,
+        *values: Any,
+        limit: int | None = None,
+        resume: str | None = None,
+        into: type[Any] = dict,
+        **named: Any,
+    ) -> Scan:
+        """A read that the design declares, by its name.
+
+        Args:
+            name: the read's name.
+            values: for each `?` of its conditions.
+            limit: most rows, in place of the limit that is declared.
+            resume: `token` of an earlier scan of this read with the same values.
+            into: a class for each row.
+            named: for each `:name`.
+
+        Raises:
+            ReadError: there is no such read, or as `scan`.
+        """
         read = next((one for one in self.design.reads if one.name == name), None)
         if read is None:
             names = [one.name for one in self.design.reads]
             remedy = did_you_mean(name, names)
             raise ReadError("read", f"there is no read {name!r}", ", ".join(names), remedy)
         asked = ask(read.conditions, read.order, _given(values, named), self.design.fields)
-        return Scan(self.design, self.store, asked, limit=read.limit, into=into)
+        most = read.limit if limit is None else limit
+        return Scan(self.design, self.store, asked, limit=most, resume=resume, into=into)
 
     def count(self, where: str | Sequence[Condition] = "", *values: Any, **named: Any) -> int:
         """How many rows meet some conditions; they are read to be counted."""

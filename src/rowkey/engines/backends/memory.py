@@ -107,7 +107,7 @@ class _MemoryStore(_Reading, Store):
     """A table in memory."""
 
     @property
-    def spec(self) -> TableSpec:  # type: ignore[override]  # nobody writes it
+    def spec(self) -> TableSpec:
         """The table as it is: its regions may have split since it was made."""
         table = self._table
         families = tuple(table.families.values())
@@ -186,8 +186,8 @@ class _MemoryStore(_Reading, Store):
         check_mutation(RowCells(row, cells), self._table.families)
         check_families([check.family], self._table.families)
         check_comparison(check.operator, check.value)
-        now = self._clock()
         with self._table.lock:
+            now = self._clock()
             found = self._newest(row, check.family, check.qualifier, now)
             if not holds(check.operator, check.value, found):
                 return False

@@ -82,6 +82,16 @@ class Columns:
         kept: npt.NDArray[Any] = places - first < versions
         return kept
 
+    def between(self, first: bytes, last: bytes) -> npt.NDArray[Any]:
+        """Whether a qualifier lies in a stretch; an empty last one is no end."""
+        import pyarrow.compute as pc
+
+        within = pc.greater_equal(self.qualifiers, first)
+        if last:
+            within = pc.and_(within, pc.less(self.qualifiers, last))
+        lies: npt.NDArray[Any] = within.to_numpy(zero_copy_only=False)
+        return lies
+
     def where(self, mask: npt.NDArray[Any]) -> Columns:
         """The cells for which a mask holds; itself if that is all of them."""
         import numpy as np

@@ -276,7 +276,7 @@ def _chunks(
             return
         if len(keys) < wanted and size < BYTES_MOST:
             continue
-        cut = _last_row(keys)
+        cut = last_row(keys)
         if cut:
             kept = keys[cut:], values[cut:]
             del keys[cut:], values[cut:]
@@ -286,7 +286,7 @@ def _chunks(
         wanted = min(wanted * 2, MOST) + len(keys)
 
 
-def _last_row(keys: list[bytes]) -> int:
+def last_row(keys: list[bytes]) -> int:
     """The place at which the last row of some keys begins, in whatever direction they go."""
     last = keys[-1]
     prefix = last[: last.index(END) + 1]

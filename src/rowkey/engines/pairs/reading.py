@@ -23,20 +23,18 @@ from rowkey.engines.pairs.layout import (
     unwrap,
 )
 from rowkey.engines.pairs.ranges import (
-    FIRST,
     ROWS_ALONE,
-    read_chunks,
     row_pairs,
     row_places,
     rows_alone,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from rowkey.cells import View
     from rowkey.engines.pairs.columns import Columns
-    from rowkey.engines.pairs.ranges import Opened, Pair, Source
+    from rowkey.engines.pairs.ranges import Opened, Pair, Pairs, Source
 
 FEW = 48
 """Cells below which taking them apart one by one is faster than Arrow's fixed cost. Measured."""
@@ -102,25 +100,29 @@ def first_rows(opened: Opened, family: str, view: View, ahead: list[Pair]) -> It
             yield _row_cells((unescape(key[:end]), cells))
 
 
-def read_rows(
-    opened: Opened, family: str, view: View, ahead: Sequence[Pair] = ()
-) -> Iterator[Rows]:
+def read_rows(chunks: Iterable[Pairs], family: str, view: View, *, reverse: bool) -> Iterator[Rows]:
     """The rows of a range with the cells of one family that a read sees, some at a time.
+
+    Args:
+        chunks: what is stored of it, each ascending.
+        family: the family.
+        view: what is seen of it.
+        reverse: whether the last row of each chunk comes first.
 
     Returns:
         Rows in the order asked, those without a visible cell left out.
     """
-    for keys, values in read_chunks(opened, ahead, FIRST):
+    for keys, values in chunks:
         seen = None
         if len(keys) >= FEW:
             seen = seen_columns(take_columns_apart(keys, values), view)
         if seen is None:
             rows = rows_one_by_one(family, keys, values, view)
-            if opened.reverse:
+            if reverse:
                 rows.reverse()
             yield Rows([row.row for row in rows], iter([list(row.cells) for row in rows]))
         else:
-            yield as_rows(family, seen.reversed_rows() if opened.reverse else seen)
+            yield as_rows(family, seen.reversed_rows() if reverse else seen)
 
 
 def rows_one_by_one(
@@ -139,12 +141,14 @@ def rows_one_by_one(
 def seen_columns(columns: Columns, view: View) -> Columns | None:
     """The cells that a read sees, or None where that must be told row by row.
 
-    At once go puts without times to live of their own, of whole families.
+    At once go puts without times to live of their own, of whole families or a stretch of columns.
     """
-    if view.raw or view.min_versions or not view.all_columns or not columns.only_puts:
+    if view.raw or view.min_versions or view.qualifiers is not None or not columns.only_puts:
         return None
     times = columns.timestamps
     living = (times >= view.floor) & (times < view.high)
+    if not view.all_columns:
+        living &= columns.between(view.first, view.last)
     within = columns if living.all() else columns.where(living)
     return within.where(within.kept(view.versions)) if len(within.kinds) else within
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
 from rowkey.engines.columns import build_blocks
 from rowkey.engines.contract import Ask, Cursor
 from rowkey.engines.pairs.blocks import chunk_blocks, regrouped
+from rowkey.engines.pairs.paging import paged_chunks, pages
 from rowkey.engines.pairs.ranges import FIRST, MOST, read_chunks
 from rowkey.engines.pairs.reading import Rows, first_rows, read_rows
 from rowkey.errors import Refused
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, View
-    from rowkey.engines.pairs.ranges import Opened, Pair
+    from rowkey.engines.pairs.ranges import Opened, Pair, Pairs
     from rowkey.engines.rocksdb.ledger import Ledger
 
 _UNLIMITED = 2**63
@@ -43,6 +46,8 @@ class RocksCursor(Cursor):
     ) -> None:
         self._opened, self._views = opened, views
         self._ask, self._ledger = ask, ledger
+        # A row of several families is whole only when all of them were read.
+        self._is_paged = len(opened) == 1 and pages(ask)
         self._first: list[bytes] = []
         self._names: list[bytes] = []
         self._ahead: Iterator[bytes] = iter(self._names)
@@ -67,8 +72,9 @@ class RocksCursor(Cursor):
             return
         left = self._ask.limit or _UNLIMITED
         ahead: list[Pair] = []
+        last: list[bytes] = []
         try:
-            if len(self._opened) == 1:
+            if len(self._opened) == 1 and not self._is_paged:
                 ((family, opened),) = self._opened.items()
                 for row in first_rows(opened, family, self._views[family], ahead):
                     self._first.append(row[0])
@@ -77,7 +83,10 @@ class RocksCursor(Cursor):
                     if not left:
                         return
             for rows in self._lists(ahead):
-                self._names, self._counted = rows.names[:left], 0
+                # A row that goes on from the page before was counted with it.
+                goes_on = rows.names[:1] == last
+                last = rows.names[-1:] or last
+                self._names, self._counted = rows.names[:left], int(goes_on)
                 left -= len(self._names)
                 self._ahead = iter(self._names)
                 yield from rows.pieces(self._ahead)
@@ -90,10 +99,18 @@ class RocksCursor(Cursor):
     def _lists(self, ahead: Sequence[Pair]) -> Iterator[Rows]:
         """Rows as they are read, some at a time."""
         lists = [
-            read_rows(opened, family, self._views[family], ahead)
-            for family, opened in self._opened.items()
+            read_rows(chunks, family, self._views[family], reverse=self._ask.reverse)
+            for family, chunks in self._chunks(ahead)
         ]
         return lists[0] if len(lists) == 1 else _merged(lists, reverse=self._ask.reverse)
+
+    def _chunks(self, ahead: Sequence[Pair]) -> Iterator[tuple[str, Iterator[Pairs]]]:
+        """What is stored of the range, in each family."""
+        for family, opened in self._opened.items():
+            if self._is_paged:
+                yield family, paged_chunks(opened.pairs)
+            else:
+                yield family, read_chunks(opened, ahead, FIRST)
 
     def settle(self) -> None:
         """Count the rows given since this was last asked."""
@@ -121,12 +138,27 @@ class RocksCursor(Cursor):
         if self._closed:
             return
         ((family, opened),) = self._opened.items()
+        if self._is_paged:
+            yield from self._pages(family, opened)
+            return
         limit = self._ask.limit
         first = MOST if limit is None else max(FIRST, min(limit, MOST))
         chunks = read_chunks(opened, (), first)
         pieces = chunk_blocks(chunks, family, self._views[family], reverse=opened.reverse)
         for block, starts in regrouped(pieces, rows, limit):
             self._ledger.count_reads_array(block.column(0).take(starts))
+            yield block
+
+    def _pages(self, family: str, opened: Opened) -> Iterator[pa.RecordBatch]:
+        """Blocks of one family that may end within a row, which counts once."""
+        chunks = paged_chunks(opened.pairs)
+        last = None
+        for block, starts in chunk_blocks(chunks, family, self._views[family], reverse=False):
+            rows = block.column(0)
+            goes_on = rows[0].as_py() == last
+            if begun := starts[goes_on:]:
+                self._ledger.count_reads_array(rows.take(begun))
+            last = rows[-1].as_py()
             yield block
 
     def close(self) -> None:
@@ -142,9 +174,11 @@ def _from(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, N
 
 
 def _cut(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
-    for row, cells in rows:
-        for start in range(0, len(cells), batch):
-            yield RowCells(row, cells[start : start + batch])
+    """Pieces of so many cells, the last one of a row of fewer, however its rows were cut before."""
+    for row, pieces in groupby(rows, key=itemgetter(0)):
+        cells = chain.from_iterable(piece.cells for piece in pieces)
+        while some := list(islice(cells, batch)):
+            yield RowCells(row, some)
 
 
 def _merged(families: list[Iterator[Rows]], *, reverse: bool) -> Iterator[Rows]:

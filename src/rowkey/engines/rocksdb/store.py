@@ -20,7 +20,8 @@ from rowkey.cells import (
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
 from rowkey.engines.contract import ALL, Ask, Cursor, Reader, Store
-from rowkey.engines.pairs.ranges import open_pairs
+from rowkey.engines.pairs.paging import stretch_pairs
+from rowkey.engines.pairs.ranges import Opened, open_pairs
 from rowkey.engines.pairs.reading import row_cells
 from rowkey.engines.rocksdb.cursor import RocksCursor
 from rowkey.engines.rocksdb.loading import load_blocks
@@ -83,7 +84,7 @@ class RocksReader(Reader):
         sources: Mapping[str, Source] = self._kept or self._table.files.families
         with self._table.lock:
             opened = [
-                {name: open_pairs(sources[name], span, reverse=ask.reverse) for name in views}
+                {name: _opened(sources[name], span, view, ask) for name, view in views.items()}
                 for span in spans
             ]
         cursors = [RocksCursor(one, views, ask, self._table.ledger) for one in opened]
@@ -101,6 +102,13 @@ def _read(row: bytes, sources: Mapping[str, Source], views: Mapping[str, View]) 
     for family, view in views.items():
         found += row_cells(sources[family], family, row, view)
     return RowCells(row, found)
+
+
+def _opened(source: Source, span: Span, view: View, ask: Ask) -> Opened:
+    """What is to be read of a range in one family."""
+    if ask.qualifiers == (b"", b"") or ask.reverse:
+        return open_pairs(source, span, reverse=ask.reverse)
+    return Opened(stretch_pairs(source, span, view), None, reverse=False)
 
 
 class RocksStore(RocksReader, Store):

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import Ask, Span
-from rowkey.errors import ReadError, Refused, shown
+from rowkey.errors import ReadError, shown
 from rowkey.plan import Residual, plan_read, sorted_rows
-from rowkey.table.columns import arrow_of, rows_of
-from rowkey.table.merge import Copies, Piece, gathered, merged, piece_of
+from rowkey.table.merge import Copies, Piece, gathered, merged
 from rowkey.table.models import maker
-from rowkey.table.tokens import Token, digest_of, read_token
+from rowkey.table.scans.blocks import (
+    batches_of,
+    count_of,
+    resized,
+    rows_of,
+    schema_of,
+    values_of,
+)
+from rowkey.table.scans.pieces import behind, events_apart, held, left_of, paged, parted, rows_apart
+from rowkey.table.scans.tokens import Token, digest_of, read_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from rowkey.cells import Cell, RowCells
     from rowkey.design import Design
     from rowkey.engines import Cursor, Reader
     from rowkey.plan import Asked, KeyRange
@@ -36,6 +45,10 @@ MOST_BLOCKS = 64
 """Ranges above which the first row would wait too long for all their blocks."""
 AT_ONCE = 1_024
 """Rows that are decoded together in the end: more are not faster."""
+PAGE = 64
+"""Cells of a row that come together where many events share it."""
+MOST_THREADS = 256
+"""Threads of one scan."""
 
 
 class Scan:
@@ -51,6 +64,7 @@ class Scan:
         limit: most rows, or None.
         resume: the token of an earlier scan with the same conditions and order.
         into: a class for each row.
+        threads: how many ranges are read at the same time, where rows are decoded by blocks.
     """
 
     def __init__(
@@ -62,24 +76,31 @@ class Scan:
         limit: int | None = None,
         resume: str | None = None,
         into: type[Any] = dict,
+        threads: int = 1,
     ) -> None:
         if limit is not None and (type(limit) is not int or limit < 0):
             raise ReadError("limit", f"{shown(limit)} rows cannot be read", "0 or more")
         if resume is not None and not isinstance(resume, str):
             raise ReadError("resume", f"{shown(resume)} is no token", "what scan.token gave")
+        if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
+            what = f"{shown(threads)} cannot read"
+            raise ReadError("threads", what, f"1..{MOST_THREADS}")
         self.design = design
         self.reader = reader
         self.asked = asked
         self.plan = plan_read(design.key, asked.bounds, asked.order)
         self.residual = Residual(self.plan.residual, asked.bounds, design.fields)
         self.limit = limit
+        self.threads = threads
         self.make = maker(into)
         self.is_plain = issubclass(into, dict)
         self.digest = digest_of(asked.bounds, asked.order, str(design.key))
         self.start = read_token(resume, self.digest) if resume is not None else None
-        self.last: Piece | Token | tuple[bytes, bytes, dict[str, Any]] | None = self.start
+        self.last: Piece | Token | dict[str, Any] | None = self.start
         self.copies = Copies(design.key, self.plan.merged)
         self.sorts = self.plan.needs_sort
+        self.repeats = design.layout.shares_rows or design.key.is_salted
+        """Whether the row of a token is read again: copies of it, or events behind, may follow."""
         if resume is not None and (self.sorts or self.copies.scattered):
             what = "the key does not give the order asked for, so a scan cannot go on"
             raise ReadError("resume", what, "an order that the key gives")
@@ -90,22 +111,33 @@ class Scan:
         return self.plan.is_backwards
 
     @property
-    def token(self) -> str | None:
-        """Where the last iteration stands.
+    def is_paged(self) -> bool:
+        """Whether rows that events share are read piece by piece.
 
-        None before its first row, where rows are sorted or a salt does not lead the key, and of
-        rows read as Arrow.
+        The cells of each event must follow one another in the order of the read: they lie in one
+        family and are read forward.
+        """
+        layout = self.design.layout
+        is_one = len({slot.family for slot in layout.slots}) == 1
+        return layout.shares_rows and is_one and not self.reverse
+
+    @property
+    def token(self) -> str | None:
+        """Where the last iteration stands: behind the last row, or the last batch, that it gave.
+
+        None before its first row, and where rows are sorted or a salt does not lead the key.
         """
         last = self.last
         if last is None or self.sorts or self.copies.scattered:
             return None
         if isinstance(last, Piece | Token):
             return str(Token(self.digest, last.behind, last.opening, last.prefix))
-        _, prefix, row = last
-        prefix = prefix or self.plan.ranges[0].prefix
         layout = self.design.layout
-        opening = b"" if layout.opening is None else layout.opening.write(row)
-        return str(Token(self.digest, layout.key.encode(row)[len(prefix) :], opening, prefix))
+        key = layout.key.encode(last, salt=0)
+        prefix = next(one.prefix for one in self.plan.ranges if one.holds(key))
+        opening = b"" if layout.opening is None else layout.opening.write(last)
+        common, _ = self.copies.told(prefix)
+        return str(Token(self.digest, key[len(prefix) :], opening, common))
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.plain_rows()
@@ -118,58 +150,83 @@ class Scan:
     def count(self) -> int:
         """How many rows there are.
 
-        Cost: that of reading them; nothing is decoded where no condition is left to test.
+        Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
         """
-        if self.sorts or self.limit is not None or self.start is not None or self.residual:
-            return sum(1 for _ in self.plain_rows())
-        with ExitStack() as opened:
-            return sum(1 for _ in self._pieces(opened))
+        if self.limit is None and self.is_of_blocks:
+            return count_of(self)
+        return sum(1 for _ in self.plain_rows())
 
     def to_arrow(self) -> pa.Table:
         """All rows as one Arrow table, in the same order, in the types of the fields.
 
         Cost: 0.3 to 1 µs a row, most of it the engine's; all rows are in memory.
         """
-        return arrow_of(self)
+        import pyarrow as pa
+
+        return pa.Table.from_batches(list(batches_of(self)), schema_of(self))
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-        """The rows as Arrow columns, some at a time, in the same order."""
-        yield from self.to_arrow().to_batches(max_chunksize=rows)
+        """The rows as Arrow columns, in the same order, read as they are asked for.
+
+        Args:
+            rows: most rows of a batch.
+
+        Cost: as `to_arrow`; one batch is in memory, and of each range a block of 8,192 rows.
+        """
+        if type(rows) is not int or rows < 1:
+            raise ReadError("rows", f"batches of {shown(rows)} cannot be", "1 or more")
+        return self._batches(rows)
+
+    def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
+        for batch in resized(batches_of(self), rows):
+            (self.last,) = values_of(self, batch.slice(batch.num_rows - 1))
+            yield batch
 
     def plain_rows(self) -> Iterator[dict[str, Any]]:
         """The rows as dictionaries, whatever class was asked for, in the order asked for."""
         if self.limit == 0:
             return
         if self.sorts:
-            yield from self._sorted()
-            return
-        with ExitStack() as opened:
-            if self._is_read_whole():
-                for behind, prefix, row in islice(rows_of(self, opened), self.limit):
-                    self.last = behind, prefix, row
-                    yield row
-                return
-            for piece, row in islice(self._found(opened), self.limit):
-                self.last = piece
+            yield from self._best(self._unsorted())
+        elif self._is_read_whole(self.limit):
+            for row in rows_of(self, self.limit):
+                self.last = row
                 yield row
+        else:
+            with ExitStack() as opened:
+                for piece, row in islice(self._found(opened), self.limit):
+                    self.last = piece
+                    yield row
 
     @property
     def is_of_blocks(self) -> bool:
-        """Whether rows can be decoded by blocks.
+        """Whether rows can be decoded by blocks, in the order asked for.
 
         Not where copies must be joined, or events of several ranges or in reverse told apart.
         """
-        is_one = self.plan.fan_out == 1 and not self.reverse
-        if self.design.key.is_salted or self.start is not None:
+        return not self.sorts and self._has_blocks
+
+    @property
+    def _has_blocks(self) -> bool:
+        if self.design.key.is_salted:
             return False
+        is_one = self.plan.fan_out == 1 and not self.reverse and self.start is None
         return is_one or not self.design.layout.shares_rows
 
-    def _is_read_whole(self) -> bool:
+    def _is_read_whole(self, limit: int | None) -> bool:
         """Whether so much is read that decoding it by blocks is faster, if a little later."""
-        if not self.is_of_blocks:
+        if not self._has_blocks:
             return False
         ranges = self.plan.fan_out
-        return ranges <= MOST_BLOCKS and (self.limit is None or self.limit >= MUCH * ranges)
+        return ranges <= MOST_BLOCKS and (limit is None or limit >= MUCH * ranges)
+
+    def _unsorted(self) -> Iterator[dict[str, Any]]:
+        """The rows that are to be sorted, in whatever order."""
+        if self._is_read_whole(None):
+            yield from rows_of(self, None)
+            return
+        with ExitStack() as opened:
+            yield from map(itemgetter(1), self._found(opened))
 
     def _found(self, opened: ExitStack) -> Iterator[tuple[Piece, dict[str, Any]]]:
         """Rows that meet every condition, in the order of the key, and where they stand."""
@@ -180,16 +237,15 @@ class Scan:
     def _decoded(self, pieces: Iterator[Piece]) -> Iterator[Iterator[tuple[Piece, dict[str, Any]]]]:
         """The rows of pieces, more and more at a time: the first one comes at once."""
         layout, size = self.design.layout, 1
-        while some := list(islice(pieces, size)):
+        left = sys.maxsize
+        if self.limit is not None and not self.residual and not self.sorts:
+            left = self.limit
+        while some := list(islice(pieces, min(size, left))):
             rows = layout.rows([one.row for one in some], [one.cells for one in some])
             yield ((piece, row) for piece, events in zip(some, rows, strict=True) for row in events)
             size = min(2 * size, AT_ONCE)
-
-    def _sorted(self) -> Iterator[dict[str, Any]]:
-        """Rows in an order that the key does not give, sorted in memory."""
-        with ExitStack() as opened:
-            rows = map(itemgetter(1), self._found(opened))
-            yield from self._best(rows)
+            # Pieces that are no rows of the design make room for more.
+            left = max(1, left - len(some))
 
     def _best(self, rows: Iterator[dict[str, Any]]) -> list[Any]:
         """The first rows in the order asked for; only as many are held as that takes."""
@@ -207,79 +263,59 @@ class Scan:
     def _pieces(self, opened: ExitStack) -> Iterator[Piece]:
         """The rows of all ranges, merged; each event of a shared row by itself."""
         ranges = self.ranges()
-        cursors = self.opened(opened, ranges)
-        runs = [self._run(r, c) for r, c in zip(ranges, cursors, strict=True)]
+        rows: list[KeyRange] = []
+        if self.start is not None and self.is_paged:
+            rows, ranges = parted(ranges, self.start)
+        ask = self._ask_behind() if rows else None
+        cursors = [*self.opened(opened, rows, ask), *self.opened(opened, ranges)]
+        runs = [self._run(r, c) for r, c in zip([*rows, *ranges], cursors, strict=True)]
         found = merged(runs, reverse=self.reverse, copies=self.copies.pinned)
         if self.copies.scattered:
             found = gathered(found, self.copies.identity)
-        return self._after(found)
+        if self.start is None or not self.repeats:
+            return found
+        return behind(found, self.start, is_falling=self.reverse)
 
     def ranges(self) -> list[KeyRange]:
         """The ranges that are left to read, in the direction of the read."""
-        ranges = list(self.plan.ranges)
-        if self.start is not None:
-            ranges = [r for r in map(self._left_of, ranges) if r is not None]
-        return ranges
+        if self.start is None:
+            return list(self.plan.ranges)
+        rest = partial(left_of, token=self.start, is_falling=self.reverse, again=self.repeats)
+        return [one for one in map(rest, self.plan.ranges) if one is not None]
 
-    def opened(self, opened: ExitStack, ranges: list[KeyRange]) -> list[Cursor]:
+    def opened(
+        self, opened: ExitStack, ranges: list[KeyRange], ask: Ask | None = None
+    ) -> list[Cursor]:
         """A cursor for each range, closed with `opened`."""
+        if not ranges:
+            return []
         spans = [Span(one.start, one.stop) for one in ranges]
-        return [opened.enter_context(c) for c in self.reader.scan(spans, self.ask())]
+        return [opened.enter_context(c) for c in self.reader.scan(spans, ask or self.ask())]
 
     def ask(self) -> Ask:
         """What the engine is asked of each range."""
         layout = self.design.layout
-        is_whole = self.sorts or bool(self.residual) or layout.shares_rows
-        is_whole = is_whole or self.design.key.is_salted
-        # The row of the token is read again.
-        again = self.start is not None
+        is_whole = self.sorts or bool(self.residual) or self.repeats
         return Ask(
             qualifiers=layout.qualifiers(self.asked.bounds),
             reverse=self.reverse,
-            limit=None if is_whole or self.limit is None else self.limit + again,
+            limit=None if is_whole else self.limit,
+            batch=PAGE if self.is_paged else None,
         )
+
+    def _ask_behind(self) -> Ask:
+        """What the engine is asked of the row of the token: it need not give what lies before."""
+        ask = self.ask()
+        first, last = ask.qualifiers
+        assert self.start is not None
+        return replace(ask, qualifiers=(max(first, self.start.opening), last))
 
     def _run(self, one: KeyRange, cursor: Cursor) -> Iterator[Piece]:
         """The pieces of one range."""
-        size = len(one.prefix)
-        prefix, copy = self.copies.told(one.prefix)
-        if not self.design.layout.shares_rows:
-            return (piece_of((row[size:], b"", prefix, copy, row, cells)) for row, cells in cursor)
-        return chain.from_iterable(self._events(found, size, prefix, copy) for found in cursor)
-
-    def _events(self, found: RowCells, size: int, prefix: bytes, copy: bytes) -> Iterator[Piece]:
-        """The events of one shared row, each with what opens its qualifiers."""
         opening = self.design.layout.opening
-        assert opening is not None
-        events: dict[bytes, list[Cell]] = {}
-        for cell in found.cells:
-            try:
-                end = opening.measure(cell.qualifier)
-            except Refused:
-                continue  # somebody else's cell
-            events.setdefault(cell.qualifier[:end], []).append(cell)
-        for start in sorted(events, reverse=self.reverse):
-            yield Piece(found.row[size:], start, prefix, copy, found.row, events[start])
-
-    def _left_of(self, one: KeyRange) -> KeyRange | None:
-        """What is left of a range behind the token; rows that share its row are read again."""
-        assert self.start is not None
-        at = one.prefix + self.start.behind
-        if self.reverse:
-            stop = at + b"\0"
-            if stop <= one.start:
-                return None
-            return one if one.stop and one.stop <= stop else replace(one, stop=stop)
-        if one.stop and one.stop <= at:
-            return None
-        return one if at <= one.start else replace(one, start=at)
-
-    def _after(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        """The pieces behind the token; which copy of a row stood first does not matter."""
-        if self.start is None:
-            return pieces
-        last = self.start[1:]
-        return (piece for piece in pieces if self._is_past(piece[:3], last))
-
-    def _is_past(self, one: tuple[bytes, ...], other: tuple[bytes, ...]) -> bool:
-        return one < other if self.reverse else one > other
+        if opening is None:
+            return rows_apart(one, cursor, self.copies)
+        if self.is_paged:
+            return events_apart(one, paged(cursor, opening), self.copies)
+        found = held(cursor, opening, is_falling=self.reverse)
+        return events_apart(one, found, self.copies)

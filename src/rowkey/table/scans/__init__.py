@@ -1,0 +1,5 @@
+"""Reads of many rows: ranges opened, merged, filtered, given as rows or as Arrow columns."""
+
+from rowkey.table.scans.scan import Scan
+
+__all__ = ["Scan"]

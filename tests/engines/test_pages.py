@@ -1,0 +1,165 @@
+"""Rows read piece by piece give what whole rows give, however they are cut."""
+
+from __future__ import annotations
+
+from itertools import chain, groupby, islice
+from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines.benches import START_MS, Bench
+from rowkey.cells import Cell, Family, Kind, RowCells
+from rowkey.engines import Ask, Span
+from rowkey.engines.pairs.layout import compose
+from rowkey.engines.pairs.paging import paged_chunks
+from rowkey.engines.pairs.ranges import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.engines import Store
+
+ROWS = [b"a", b"a\0", b"b", b"\xff"]
+NAMES = [b"", *(bytes([n // 16, n % 16]) for n in range(256))]
+DELETES = [Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION]
+BATCHES = st.sampled_from([1, 2, 3, 64, 500, 2**31 - 1])
+
+
+@st.composite
+def wide_rows(draw: st.DrawFn) -> list[RowCells]:
+    """Rows of up to 256 columns in some versions, with deletes of all kinds between them."""
+    mutations = []
+    for row in draw(st.lists(st.sampled_from(ROWS), min_size=1, max_size=4, unique=True)):
+        first = draw(st.integers(0, 200))
+        names = NAMES[first : first + draw(st.integers(1, 256))]
+        for at in draw(st.lists(st.integers(1, 5), min_size=1, max_size=3, unique=True)):
+            cells = [Cell("d", name, at, b"%d" % at) for name in names]
+            mutations.append(RowCells(row, cells))
+        kinds = draw(st.lists(st.sampled_from(DELETES), max_size=2))
+        gone = [Cell("d", b"", draw(st.integers(1, 5)), kind=kind) for kind in kinds]
+        some = draw(st.lists(st.sampled_from(names), max_size=5))
+        gone += [Cell("d", n, draw(st.integers(1, 5)), kind=Kind.DELETE_COLUMN) for n in some]
+        if gone:
+            mutations.append(RowCells(row, gone))
+    return mutations
+
+
+def joined(pieces: list[RowCells], most: int) -> list[RowCells]:
+    """Pieces of rows as rows; all but the last of a row are full."""
+    rows = []
+    for row, same in groupby(pieces, key=attrgetter("row")):
+        cells = [list(piece.cells) for piece in same]
+        assert [most] * (len(cells) - 1) == [len(some) for some in cells[:-1]]
+        assert 1 <= len(cells[-1]) <= most
+        rows.append(RowCells(row, list(chain.from_iterable(cells))))
+    return rows
+
+
+def whole(store: Store, **asked: Any) -> list[RowCells]:
+    """What a scan of everything gives."""
+    (cursor,) = store.scan([Span()], Ask(**asked))
+    with cursor:
+        return [RowCells(row, list(cells)) for row, cells in cursor]
+
+
+def as_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
+    """What a scan of everything gives as blocks, cell by cell."""
+    (cursor,) = store.scan([Span()], Ask(**asked))
+    with cursor:
+        return [tuple(one.values()) for block in cursor.blocks() for one in block.to_pylist()]
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+@given(
+    mutations=wide_rows(),
+    versions=st.integers(1, 3),
+    batch=BATCHES,
+    bounds=st.lists(st.sampled_from(NAMES), min_size=2, max_size=2),
+    reverse=st.booleans(),
+)
+@settings(deadline=None)
+def test_pieces_are_the_rows(
+    scheme: str,
+    mutations: list[RowCells],
+    versions: int,
+    batch: int,
+    bounds: list[bytes],
+    reverse: bool,
+) -> None:
+    """Pieces joined are whole rows, as rows and as blocks, and each row is counted once."""
+    with TemporaryDirectory() as folder:
+        bench = Bench(scheme, "" if scheme == "memory" else str(Path(folder) / "place"))
+        store = bench.create([Family("d", versions=3)])
+        store.mutate(mutations)
+        asked: dict[str, Any] = {"versions": versions, "reverse": reverse}
+        for qualifiers in ((b"", b""), tuple(sorted(bounds)), (min(bounds), b"")):
+            asked["qualifiers"] = qualifiers
+            rows = whole(store, **asked)
+            before = sum(region.reads for region in store.regions())
+            assert rows == joined(whole(store, batch=batch, **asked), batch)
+            assert len(rows) == sum(region.reads for region in store.regions()) - before
+            cells = as_cells(store, **asked)
+            before = sum(region.reads for region in store.regions())
+            assert cells == as_cells(store, batch=batch, **asked)
+            assert len(rows) == sum(region.reads for region in store.regions()) - before
+        bench.close()
+
+
+def test_a_stretch_is_read_as_it_was(tmp_path: Path) -> None:
+    """A scan of a stretch of columns sees nothing that is written after it began."""
+    bench = Bench("rocks", str(tmp_path / "place"))
+    store = bench.create([Family("d")])
+    store.mutate([RowCells(b"r", [Cell("d", name, START_MS, b"old") for name in NAMES])])
+    (cursor,) = store.scan([Span()], Ask(qualifiers=(NAMES[40], NAMES[200]), batch=7))
+    found = iter(cursor)
+    first = next(found)
+    store.mutate([RowCells(b"r", [Cell("d", name, START_MS + 1, b"new") for name in NAMES])])
+    cells = [*first.cells, *chain.from_iterable(piece.cells for piece in found)]
+    assert NAMES[40:200] == [cell.qualifier for cell in cells]
+    assert {b"old"} == {cell.value for cell in cells}
+    bench.close()
+
+
+def counted(pairs: Iterator[Any], taken: list[int]) -> Iterator[Any]:
+    """The same pairs; the first number of a list says how many were taken."""
+    for pair in pairs:
+        taken[0] += 1
+        yield pair
+
+
+def test_a_row_is_read_no_further_than_asked() -> None:
+    """The first pages of a row of a million cells cost some hundred cells; none holds more."""
+    taken = [0]
+    pairs = ((compose(b"r", b"%07d" % n, 7, Kind.PUT), b"v") for n in range(1_000_000))
+    pages = paged_chunks(counted(pairs, taken))
+    sizes = [len(keys) for keys, _ in islice(pages, 3)]
+    assert sum(sizes) + 1 == taken[0]
+    assert taken[0] < 1_000
+    assert max(len(keys) for keys, _ in islice(pages, 20)) <= 8_192
+
+
+def test_a_stretch_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten columns at the end of each of three wide rows cost no walk along the rows."""
+    bench = Bench("rocks", str(tmp_path / "place"))
+    store = bench.create([Family("d")])
+    names = [b"%05d" % n for n in range(20_000)]
+    for row in (b"a", b"b", b"c"):
+        store.mutate([RowCells(row, [Cell("d", name, START_MS, b"v") for name in names])])
+    taken = []
+    read = Frozen._next
+
+    def watched(self: Frozen, *asked: Any, **how: Any) -> Any:
+        found = read(self, *asked, **how)
+        taken.append(len(found))
+        return found
+
+    monkeypatch.setattr(Frozen, "_next", watched)
+    rows = whole(store, qualifiers=(names[19_000], names[19_010]))
+    assert [names[19_000:19_010]] * 3 == [[cell.qualifier for cell in r.cells] for r in rows]
+    assert sum(taken) < 2_000
+    bench.close()
