@@ -153,10 +153,10 @@ def test_a_limit_reads_little_more(tall: Table, limit: int) -> None:
     """A limit costs its rows, one of each range, and twice that where it is read by blocks."""
     before = reads(tall)
     assert rows()[:limit] == list(tall.scan(limit=limit))
-    assert reads(tall) - before <= (limit + 16 if limit < 8_192 else 2 * limit + 16 * 256)
+    assert reads(tall) - before <= (limit + 16 if limit < 8_192 else 2 * limit + 16 * 512)
     before = reads(tall)
     assert rows()[:limit] == tall.scan(limit=limit).to_arrow().to_pylist()
-    assert reads(tall) - before <= 2 * limit + 16 * 256
+    assert reads(tall) - before <= 2 * limit + 16 * 512
 
 
 def test_what_was_read_is_not_read_again(tall: Table) -> None:

@@ -204,7 +204,12 @@ class Scan:
 
         Not where copies must be joined, or events of several ranges or in reverse told apart.
         """
-        return not self.sorts and self._has_blocks
+        return self._has_blocks and not self.sorts
+
+    @property
+    def pays_blocks(self) -> bool:
+        """Whether columns come faster by blocks than from rows."""
+        return self.is_of_blocks and self._is_much(self.limit)
 
     @property
     def _has_blocks(self) -> bool:
@@ -215,10 +220,11 @@ class Scan:
 
     def _is_read_whole(self, limit: int | None) -> bool:
         """Whether so much is read that decoding it by blocks is faster, if a little later."""
-        if not self._has_blocks:
-            return False
-        ranges = self.plan.fan_out
-        return ranges <= MOST_BLOCKS and (limit is None or limit >= MUCH * ranges)
+        is_soon = self.plan.fan_out <= MOST_BLOCKS
+        return self._has_blocks and is_soon and self._is_much(limit)
+
+    def _is_much(self, limit: int | None) -> bool:
+        return limit is None or limit >= MUCH * self.plan.fan_out
 
     def _unsorted(self) -> Iterator[dict[str, Any]]:
         """The rows that are to be sorted, in whatever order."""
