@@ -65,7 +65,7 @@ def test_many_values_take_one_write(catalog: Counting) -> None:
     """Values learnt together are numbered in their order; those that have an id keep it."""
     here = known(catalog)
     here.id_of("host", "b")
-    here.learn("host", ["a", "b", "c", "a"])
+    here.learn({"host": ["a", "b", "c", "a"]})
     assert [2, 1, 3] == [here.id_of("host", value) for value in ("a", "b", "c")]
     assert catalog.writes == 2
 

@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from catalog.writers import DESIGN
+from catalog.writers import DESIGN, entry_at
 from rowkey.catalog import CatalogDictionary, Entry, open_catalog
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
 
 
 def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
-    """A writer that is killed at any moment leaves its last entry, or the one it was writing."""
+    """A writer that is killed at any moment leaves one entry, its last or the next, and whole."""
     catalog, random = open_catalog(f"file:{tmp_path}"), Random(1)
     with started("rewrite", tmp_path) as forking:
         assert forking.stdin is not None
@@ -58,6 +59,10 @@ def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
             entry = catalog.read("logs")
             assert entry is not None
             assert entry.version in (acknowledged, acknowledged + 1)
+            assert replace(entry_at(entry.version), version=entry.version) == entry
+            dictionary = CatalogDictionary(catalog, "logs", DESIGN.fields)
+            assert entry.version == dictionary.count("host")
+            assert f"host-{entry.version - 1}" == dictionary.value_of("host", entry.version)
         forking.stdin.close()
     assert ["logs"] == catalog.tables()
     assert {"logs.json", "catalog.lock", "catalog.new"} >= {p.name for p in tmp_path.iterdir()}

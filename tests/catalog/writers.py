@@ -1,6 +1,7 @@
 """Processes that write a catalog of files, for tests that run several at once or kill them.
 
-`allocate DIRECTORY SEED COUNT` gives ids to so many values and prints `value id` for each.
+`allocate DIRECTORY SEED COUNT` gives ids to so many values and prints `value id` for each; with an
+odd seed to some at a time.
 `rewrite DIRECTORY` forks, for each line of its input, a child that writes the entry again and again
 and prints `wrote VERSION` once it is written; the parent prints `forked PID`, and `gone PID` once
 the child is dead.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -21,14 +23,20 @@ from rowkey.design import Design
 DESIGN = Design("logs", "[code(host)][n]", fields={"host": "text", "n": "u64"})
 VALUES = 700
 """Values that all allocators draw from, so that they meet."""
+AT_ONCE = 20
+"""Values that are learnt together."""
 
 
 def allocate(directory: str, seed: int, count: int) -> None:
     """Ask for the ids of random values."""
     dictionary = CatalogDictionary(open_catalog(f"file:{directory}"), "logs", DESIGN.fields)
     values = Random(seed).sample([f"host-{number}" for number in range(VALUES)], count)
-    for value in values:
-        print(value, dictionary.id_of("host", value))
+    for start in range(0, count, AT_ONCE):
+        block = values[start : start + AT_ONCE]
+        if seed % 2:
+            dictionary.learn({"host": block})
+        for value in block:
+            print(value, dictionary.id_of("host", value))
 
 
 def rewrite(directory: str) -> None:
@@ -41,13 +49,26 @@ def rewrite(directory: str) -> None:
         print("gone", child, flush=True)
 
 
+def entry_at(version: int) -> Entry:
+    """The entry that is written as a version: its declaration, splits and ids tell which it is."""
+    reads = [{"name": f"r{version}", "where": "host = ?"}]
+    design = Design("logs", str(DESIGN.key), fields={"host": "text", "n": "u64"}, reads=reads)
+    splits = [version.to_bytes(4, "big") + number.to_bytes(28, "big") for number in range(300)]
+    return replace(Entry.of(design, splits, version), codes={"host": values_at(version)})
+
+
+def values_at(version: int) -> tuple[str, ...]:
+    """The values that have ids in a version: one more than in the one before."""
+    return tuple(f"host-{number}" for number in range(version))
+
+
 def write_for_ever(directory: str) -> None:
     """Write the entry with the next version, over and over."""
     catalog = open_catalog(f"file:{directory}")
     while True:
         entry = catalog.read("logs")
-        text = Entry.of(DESIGN, [os.urandom(32) for _ in range(500)], 0)
-        version = catalog.write("logs", text, None if entry is None else entry.version)
+        before = None if entry is None else entry.version
+        version = catalog.write("logs", entry_at((before or 0) + 1), before)
         print("wrote", version, flush=True)
 
 

@@ -65,7 +65,7 @@ def place(verb: str, folder: Path) -> Path:
 def _takes_a_table(verb: str) -> bool:
     command = program.get_command(click.Context(program), verb)
     assert command is not None
-    return any("--on" in one.opts for one in command.params)
+    return any(one.name == "url" for one in command.params)
 
 
 def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":

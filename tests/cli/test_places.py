@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -86,7 +87,9 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
         ("roks:data", "Did you mean rocks?"),
         ("data", "url: 'data' has no scheme"),
         ("rocks:", "url: rocks: names no directory; expected rocks:PATH"),
-        ("rocks:other", "rocks:other: there is no table things. Create it first: rowkey create"),
+        ("rocks:other", "rocks:other: there is no such place, and no table. Create one first"),
+        ("rocks:a\0b", "url: 'a\\x00b' holds a character that no path has; expected rocks:PATH"),
+        ("rocks:\ud800", "url: '\\ud800' holds a character that no path has"),
         ("memory:", "there is no table things"),
         ("x" * 10**6, "has no scheme"),
     ],
@@ -120,13 +123,25 @@ def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:
     assert "rowkey: data/things: the disk is full. Free space.\n" == done.err
 
 
-def test_a_kind_that_is_broken_is_no_fault_of_the_place(things: Path) -> None:
-    """A design whose kind comes from a broken package is wrong, wherever its table lives."""
+def test_a_kind_that_is_broken_is_outside_of_rowkey(things: Path) -> None:
+    """A design whose kind comes from a broken package leaves with 4 as well, whatever the verb."""
     del things
     broken = Unsupported("entry point rowkey.kinds, x = y", "it cannot be loaded")
     with patch("rowkey.design.Design.read", side_effect=broken):
         codes = [run("scan", "things.toml", *ON).code, run("encode", "things.toml").code]
-    assert [2, 2] == codes
+    assert [4, 4] == codes
+
+
+READING = [words for words in VERBS if words[0] != "create"]
+
+
+@pytest.mark.parametrize("words", READING, ids=lambda words: str(words[0]))
+def test_a_directory_that_is_not_there_is_not_made(things: Path, words: list[str]) -> None:
+    """Who asks for a table of it is told, and nothing is left behind."""
+    done = run(*words, "--on", "rocks:other/data")
+    line = "rowkey: rocks:other/data: there is no such place, and no table. Create one first: "
+    assert (2, "", f"{line}rowkey create.\n") == (done.code, done.out, done.err)
+    assert not (things / "other").exists()
 
 
 # Designs
@@ -184,7 +199,8 @@ def test_progress_on_a_terminal_leaves_no_trace(things: Path) -> None:
     assert 0 == code
     *before, last = shown.replace("\r\n", "\n").rstrip("\n").split("\r")
     assert "40,000 rows written" == last
-    assert any(piece.startswith("loading ") and "M/s" in piece for piece in before)
+    shown_line = re.compile(r"loading +\d+%  [\d,]+ of [\d,]+ rows  [\d,]+/s  \d+ s left *")
+    assert any(map(shown_line.fullmatch, before))
     assert "" == before[-1].strip()
     assert "\x1b" not in shown
 
@@ -196,8 +212,9 @@ def test_progress_for_machines_is_json(things: Path) -> None:
     *told, last = done.err.splitlines()
     assert "40,000 rows written" == last
     lines = [json.loads(line) for line in told]
-    assert ("loading", 40_000, None) == tuple(lines[-1][name] for name in ("what", "done", "total"))
-    assert {"what", "done", "total", "rate"} == set(lines[0])
+    words = ("what", "done", "total", "seconds_left")
+    assert ("loading", 40_000, 40_000, 0) == tuple(lines[-1][name] for name in words)
+    assert {*words, "rate"} == set(lines[0])
     quiet = run("load", "things.toml", "rows.jsonl", *ON, "--restart", "--progress", "none")
     assert "40,000 rows written\n" == quiet.err
 
@@ -215,4 +232,4 @@ def test_arrow_is_not_for_a_terminal(things: Path) -> None:
     """Bytes would only confuse it: the command says where they belong."""
     code, shown = _on_a_terminal([*ROWKEY, "dump", "things.toml", *ON, "-f", "arrow"], things)
     assert 2 == code
-    assert "-f arrow is for a file or another program, not a terminal." in shown
+    assert "-f arrow is for a file or another program, not a terminal: give -o FILE." in shown

@@ -39,3 +39,12 @@ def test_a_null_of_a_field_that_must_have_a_value_is_refused(kind: pa.DataType) 
     batch = pa.record_batch([coded, pa.array([1, 2], pa.uint8())], names=["host", "n"])
     with pytest.raises(RowError, match="host: row 1 has no value"):
         key.encode_batch(batch)
+
+
+def test_a_column_of_negative_numbers_written_as_text() -> None:
+    """Text of numbers below 0 alone, and of the greatest, are numbers as any other."""
+    given_ = {"i8": ["-5", "-128"], "i64": [str(-(2**63))], "u64": [str(2**64 - 1)]}
+    for kind, texts in given_.items():
+        key = bind_key("[n]", {"n": kind})
+        found = key.encode_batch(pa.record_batch({"n": pa.array(texts)}))
+        assert [key.encode({"n": int(text)}) for text in texts] == found.to_pylist()

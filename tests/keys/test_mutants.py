@@ -195,7 +195,7 @@ LIES: dict[str, tuple[Any, Any, Lie]] = {
     ),
     "two values share a code": (
         laws.test_what_a_key_claims_to_hold_is_read_back, "code",
-        _set(FirstAppearance, "id_of", lambda self, name, value: 1),
+        _set(FirstAppearance, "id_of", lambda self, name, value, most=None: 1),
     ),
     "an hour stands still for a day": (
         laws.test_time_parts_stand_still_within_their_resolution, "time_bucket",

@@ -159,7 +159,7 @@ def test_a_broken_offer_is_told(value: str, tmp_path: Path) -> None:
     """What a package offers in vain is one line that names the entry point once."""
     place = offered(tmp_path, OFFER.replace("weekday:Weekday", value))
     done = run(place, "-m", "rowkey", "check", "visits.toml")
-    assert (2, "", 1) == (done.returncode, done.stdout, done.stderr.count("\n"))
+    assert (4, "", 1) == (done.returncode, done.stdout, done.stderr.count("\n"))
     assert f"entry point rowkey.kinds, weekday = {value}: {BROKEN[value]}" in done.stderr
     assert 1 == done.stderr.count("entry point")
 

@@ -72,7 +72,7 @@ def test_a_replaced_event_is_what_was_given(data: st.DataObject, layout: Layout)
     """What a replacement does not give is cleared, beside what the key holds."""
     before = data.draw(placed.rows(layout))
     after = data.draw(placed.rows(layout))
-    kept = layout.identity | set(layout.stored.get("timestamp", ()))
+    kept = set(layout.identity) | set(layout.stored.get("timestamp", ()))
     packed = {name for slot in layout.slots if len(slot.fields) > 1 for name in slot.names}
     left_out = data.draw(st.sets(st.sampled_from(sorted(layout.fields))))
     left_out = {name for name in left_out - kept if name not in packed}
@@ -94,7 +94,7 @@ def test_a_replaced_event_is_what_was_given(data: st.DataObject, layout: Layout)
 def test_what_is_not_given_is_left_alone(data: st.DataObject, layout: Layout) -> None:
     """A put of some fields changes these and no other."""
     before, after = data.draw(placed.rows(layout)), data.draw(placed.rows(layout))
-    kept = layout.identity | set(layout.stored.get("timestamp", ()))
+    kept = set(layout.identity) | set(layout.stored.get("timestamp", ()))
     packed = {name for slot in layout.slots if len(slot.fields) > 1 for name in slot.names}
     changed = data.draw(st.sets(st.sampled_from(sorted(layout.fields)))) - kept - packed
     given_ = {n: after[n] if n in changed else before[n] for n in layout.fields}

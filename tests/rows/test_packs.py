@@ -14,6 +14,7 @@ from hypothesis import given
 from rowkey.design import Design
 from rowkey.errors import DeclarationError, Unsupported
 from rowkey.rows import FORMATS, Layout
+from rowkey.schema import FieldWords
 
 SORTS: tuple[tuple[Any, Any, str, str], ...] = (
     ("text", "é", "a2c3a9", "0a02c3a9"),
@@ -107,3 +108,12 @@ def test_without_the_extra_a_design_is_judged_but_writes_no_row(
     assert {b"p", b""} == {cell.qualifier for cell in layout.cells()}
     with pytest.raises(Unsupported, match=r"pip install rowkey\[protobuf\]"):
         layout.write({"id": 1, "f0": 1})
+
+
+def test_the_word_for_each_format_is_told() -> None:
+    """Who looks up `pack` in the reference or in an editor finds how to ask for each format."""
+    told = FieldWords.model_fields["pack"].description or ""
+    default = FORMATS[""]
+    asked = [f"p:{word}" for word, kind in FORMATS.items() if kind is not default]
+    assert asked
+    assert [] == [word for word in asked if word not in told]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+import rowkey
 from rowkey.cells import LATEST, Cell, Kind
 from rowkey.design import Design
 from rowkey.errors import DeclarationError, RowError
@@ -82,3 +83,31 @@ def test_every_cell_has_a_timestamp() -> None:
     """A field that may be null cannot be one."""
     with pytest.raises(DeclarationError, match=r"fields.at.nullable: every cell has a timestamp"):
         layout_of("timestamp_ms", nullable=True)
+
+
+FIELDS: dict[str, Any] = {
+    "host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "load": "u8"
+}  # fmt: skip
+START = 1_700_000_000_000
+
+
+def test_an_event_is_moved_in_time() -> None:
+    """To an earlier time as to a later one: the version of the old time is gone."""
+    with rowkey.open(rowkey.Design("t", "[host]", fields=FIELDS), "memory:") as table:
+        table.put({"host": "a", "at": START, "load": 5})
+        for at in (START - 9, START + 9, START - 99):
+            assert table.move({"host": "a"}, at=at)
+            assert [{"host": "a", "at": at, "load": 5}] == list(table.scan())
+
+
+def test_a_deleted_time_hides_a_later_put_of_it() -> None:
+    """Until a major compaction, as HBase has it."""
+    event = {"host": "a", "at": START, "load": 5}
+    with rowkey.open(rowkey.Design("t", "[host]", fields=FIELDS), "memory:") as table:
+        table.put(event)
+        table.delete(event)
+        table.put(event)
+        assert table.get(host="a") is None
+        table.compact()
+        table.put(event)
+        assert event == table.get(host="a")

@@ -49,6 +49,7 @@ READS: dict[str, tuple[dict[str, str], Callable[[Row, Row], bool]]] = {
         {"where": "kind in ('warn', 'error') and host = :h"},
         lambda row, asked: row["kind"] != "info" and row["host"] == asked["host"],
     ),
+    "grave": ({"where": "kind >= 'warn'"}, lambda row, asked: row["kind"] != "info"),
     "start": (
         {"where": "host starts with ?"},
         lambda row, asked: row["host"][:2] == asked["host"][:2],

@@ -81,6 +81,7 @@ DOCUMENTS = {
     "explain": render.EXPLANATIONS,
     "count": render.COUNT,
     "count --regions": render.REGIONS,
+    "repair": render.REPAIR,
 }
 
 

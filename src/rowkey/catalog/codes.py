@@ -8,7 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Conflict, Refused, RowError, Unsupported, shown
-from rowkey.keys import Dictionary
+from rowkey.keys import Dictionary, require_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ class Known(Dictionary):
             for name, listed in self.values.items()
         }
 
-    def id_of(self, name: str, value: Value) -> int:
+    def id_of(self, name: str, value: Value, most: int | None = None) -> int:
         number = self.known_id(name, value)
         if number is None:
             raise RowError(name, f"{shown(value)} has no id", "a value that was stored")
@@ -48,6 +48,9 @@ class Known(Dictionary):
 
     def known_id(self, name: str, value: Value) -> int | None:
         return self.ids.get(name, {}).get(value)
+
+    def count(self, name: str) -> int:
+        return len(self.values.get(name, ()))
 
     def value_of(self, name: str, number: int) -> Value:
         values = self.values.get(name, [])
@@ -90,10 +93,11 @@ class CatalogDictionary(Dictionary):
         self._lock = RLock()
         self._refresh()
 
-    def id_of(self, name: str, value: Value) -> int:
+    def id_of(self, name: str, value: Value, most: int | None = None) -> int:
         """The id of a value; a new one gets the next.
 
         Raises:
+            RowError: the next would be above `most`, and is not given.
             Conflict: the catalog never lets the allocation through.
             Unsupported: the catalog cannot be read or written.
 
@@ -101,35 +105,47 @@ class CatalogDictionary(Dictionary):
         """
         number = self._known.known_id(name, value)
         if number is None:
-            self.learn(name, (value,))
+            self.learn({name: (value,)}, {} if most is None else {name: most})
             number = self._known.id_of(name, value)
         return number
 
-    def learn(self, name: str, values: Iterable[Value]) -> None:
-        """Give ids to values of a field that have none, in their order, with one write for all.
+    def learn(
+        self, wanted: Mapping[str, Iterable[Value]], most: Mapping[str, int] | None = None
+    ) -> None:
+        """Give ids to those values that have none, in their order, with one write for all.
 
-        Args:
-            name: the field.
-            values: in normal form; those that have an id keep it.
+        Raises:
+            RowError: a field has no room for all of its new values; none of any field is given.
+            Conflict: the catalog never lets the allocation through.
+            Unsupported: the catalog cannot be read or written.
         """
-        wanted = list(dict.fromkeys(values))
+        listed = {name: list(dict.fromkeys(values)) for name, values in wanted.items()}
         with self._lock:
             for _ in range(TRIES):
-                if not self._lacking(name, wanted):
+                if not self._lacking(listed):
                     return
                 entry = self._refresh()
-                if new := self._lacking(name, wanted):
-                    self._allocate(entry, name, new)
+                if new := self._lacking(listed):
+                    for name, values in new.items():
+                        require_room(name, self.count(name) + len(values), (most or {}).get(name))
+                    self._allocate(entry, new)
         raise Conflict(f"table {self.table}", f"{TRIES:,} allocations were overtaken")
 
-    def _lacking(self, name: str, values: Iterable[Value]) -> list[Value]:
-        """Those values of a field of which no id is known here."""
-        return [value for value in values if self._known.known_id(name, value) is None]
+    def _lacking(self, listed: Mapping[str, Iterable[Value]]) -> dict[str, list[Value]]:
+        """Those values of which no id is known here, by field."""
+        ids = self._known.ids
+        found = {
+            name: [value for value in values if value not in ids.get(name, ())]
+            for name, values in listed.items()
+        }
+        return {name: values for name, values in found.items() if values}
 
-    def _allocate(self, entry: Entry, name: str, new: list[Value]) -> None:
+    def _allocate(self, entry: Entry, new: Mapping[str, list[Value]]) -> None:
         """Give values the next ids, unless somebody wrote the entry meanwhile."""
-        texts = (*entry.codes.get(name, ()), *map(self.fields[name].type.show, new))
-        changed = replace(entry, codes={**entry.codes, name: texts})
+        codes = dict(entry.codes)
+        for name, values in new.items():
+            codes[name] = (*codes.get(name, ()), *map(self.fields[name].type.show, values))
+        changed = replace(entry, codes=codes)
         with suppress(Conflict):
             self.catalog.write(self.table, changed, entry.version)
             self._take(changed)
@@ -140,6 +156,12 @@ class CatalogDictionary(Dictionary):
             self._refresh()
             number = self._known.known_id(name, value)
         return number
+
+    def peek(self, name: str, value: Value) -> int | None:
+        return self._known.known_id(name, value)
+
+    def count(self, name: str) -> int:
+        return self._known.count(name)
 
     def value_of(self, name: str, number: int) -> Value:
         if number > len(self._known.values.get(name, ())):

@@ -109,13 +109,20 @@ def _of_keys(declared: Design, remembered: Design) -> Iterator[Difference]:
     terms, stored = counted(declared, remembered), remembered.key.terms
     key = _counted_key(declared, remembered)
     if key is None or len(terms) != len(stored):
-        yield Difference("key", print_key(declared.key.terms), print_key(stored))
+        said = print_key(declared.key.terms), print_key(stored)
+        yield Difference("key", *said, is_safe=_is_longer(declared, remembered))
         return
     for place, (new, old) in enumerate(zip(key.parts, remembered.key.parts, strict=True)):
         change = old.evolves(new)
         if terms[place] != stored[place] and change is not Change.SAME:
             said = str(declared.key.terms[place]), str(stored[place])
             yield Difference(f"key[{place}]", *said, is_safe=change is Change.WIDER)
+
+
+def _is_longer(declared: Design, remembered: Design) -> bool:
+    """Whether the declared key is the other with nullable fields behind it, which rows may lack."""
+    key = _counted_key(declared, remembered)
+    return key is not None and remembered.key.evolves(key) is not Change.BREAKS
 
 
 def _counted_key(declared: Design, remembered: Design) -> Key | None:
@@ -134,7 +141,8 @@ def _of_fields(declared: Design, remembered: Design) -> Iterator[Difference]:
                 f"fields.{name}",
                 NOTHING if new is None else _shown(new.type.name),
                 NOTHING if old is None else _shown(old.type.name),
-                is_safe=old is None and place_of(declared, name) != KEY,
+                is_safe=old is None
+                and (place_of(declared, name) != KEY or _is_longer(declared, remembered)),
             )
             continue
         changes = [old.type.evolves(new.type), *_changes_of_parts(declared, remembered, name)]

@@ -1,8 +1,8 @@
 """The command itself: finds its verbs, prints errors as sentences, and exits as promised.
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 4 the place where tables live cannot be used
-or reached, 70 rowkey itself is wrong, 130 interrupted, 141 whoever reads the output closed it
-before its end: nothing is said of findings.
+Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 4 something outside rowkey is missing or
+broken such as the place where tables live, 70 rowkey itself is wrong, 130 interrupted, 141 whoever
+reads the output closed it before its end: nothing is said of findings.
 
 `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """
@@ -119,8 +119,7 @@ def _show_usage(problem: click.ClickException) -> None:
 
 def _show(problem: Exception) -> int:
     """Print an error and give its exit code; what is told of many things is cut."""
-    from rowkey.cli.tables import Unreached
-    from rowkey.errors import DeclarationError, RowkeyError
+    from rowkey.errors import DeclarationError, RowkeyError, Unsupported
 
     lines = str(problem).splitlines() or ["no word of what is wrong"]
     if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
@@ -129,7 +128,7 @@ def _show(problem: Exception) -> int:
     elif len(lines) > _MOST:
         lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} lines more"]
     if isinstance(problem, RowkeyError):
-        code = UNREACHED if isinstance(problem, Unreached) else USAGE
+        code = UNREACHED if isinstance(problem, Unsupported) else USAGE
     elif isinstance(problem, OSError):
         code, lines = USAGE, [f"{problem.strerror or problem}"]
     else:

@@ -89,19 +89,22 @@ def rows_said(count: int, what: str) -> str:
     return f"{count:,} {'row' if count == 1 else 'rows'} {what}"
 
 
-def progress_to(mode: str, label: str) -> AbstractContextManager[Progress | None]:
+def progress_to(
+    mode: str, label: str, unit: str = "events"
+) -> AbstractContextManager[Progress | None]:
     """Something that shows how far long work is, on stderr, in a `with` block.
 
     Args:
         mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a
             second, `none`.
         label: what is being done.
+        unit: what is counted.
     """
     if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
         return nullcontext()
     from rowkey.cli.progress import Progress
 
-    return Progress(label, as_json=mode == "json")
+    return Progress(label, unit=unit, as_json=mode == "json")
 
 
 PROGRESS = click.option(

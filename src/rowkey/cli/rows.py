@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from contextlib import contextmanager
 from decimal import Decimal
@@ -80,7 +81,7 @@ def read_rows(
     """
     found = _csv_rows(stream) if form == "csv" else _json_rows(stream)
     for number, given in found:
-        yield number, _typed(given, fields, number)
+        yield number, _typed(given, fields, number, is_csv=form == "csv")
 
 
 def at_line(number: int, problem: RowError) -> RowError:
@@ -90,21 +91,52 @@ def at_line(number: int, problem: RowError) -> RowError:
 
 
 def _csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.reader(line for _, line in lines_of(stream))
+    """The rows of CSV; nothing between two commas is None, two quotes are an empty text."""
+    raw: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for _, line in lines_of(stream):
+            raw.append(line)
+            yield line
+
+    reader = csv.reader(lines())
     try:
         header = next(reader, [])
         if len(set(header)) < len(header):
             twice = next(name for name in header if header.count(name) > 1)
             raise RowError("line 1", f"the column {twice!r} stands twice", "each column once")
+        raw.clear()
         for row in reader:
+            record = "".join(raw)
+            raw.clear()
             if not row:
                 continue
             if len(row) != len(header):
                 what = f"{len(row):,} values do not fit"
                 raise RowError(f"line {reader.line_num}", what, f"{len(header):,}, as in line 1")
-            yield reader.line_num, dict(zip(header, row, strict=True))
+            values = row if all(row) else _told_apart(row, record)
+            yield reader.line_num, dict(zip(header, values, strict=True))
     except csv.Error as problem:
         raise RowError(f"line {reader.line_num}", f"it is no CSV: {problem}") from None
+
+
+_VALUE = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])[^,\r\n]*|')
+"""A value as it stands in a record: quoted, not quoted, or nothing."""
+
+
+def _told_apart(row: list[str], record: str) -> list[str | None]:
+    """The values of a record with None for those that are nothing, not even quotes.
+
+    >>> _told_apart(["", "", "a,b", ""], ',"","a,b",\\n')
+    [None, '', 'a,b', None]
+    """
+    at, found = 0, []
+    for value in row:
+        stands = _VALUE.match(record, at)
+        assert stands is not None
+        at = stands.end() + 1
+        found.append(value or (value if stands[0] else None))
+    return found
 
 
 def _json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -170,28 +202,23 @@ def values_of(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, An
 
 
 def _given(name: str, value: Any, fields: Mapping[str, Field]) -> Any:
-    """A value that is given, as its field has it; an empty text is a value where it can be one."""
+    """A value that is given, as its field has it."""
     if name not in fields:
         raise RowError(
             name, "there is no such field", ", ".join(fields), did_you_mean(name, fields)
         )
-    if value is None:
-        return None
-    if value == "":
-        try:
-            return fields[name].parse("")
-        except RowError:
-            if fields[name].nullable:
-                return None
-            raise
-    return _value(fields[name], value)
+    return None if value is None else _value(fields[name], value)
 
 
-def _typed(given: Mapping[str, Any], fields: Mapping[str, Field], number: int) -> dict[str, Any]:
+def _typed(
+    given: Mapping[str, Any], fields: Mapping[str, Field], number: int, *, is_csv: bool
+) -> dict[str, Any]:
     """The values of a row: text is read as the field's type would."""
     row: dict[str, Any] = {}
     for name, field in fields.items():
         value = given.get(field.words.source or name, given.get(name))
+        if value is None and is_csv and field.type.is_sequence and not field.nullable:
+            value = ""
         try:
             row[name] = _value(field, value)
         except RowError as problem:
@@ -200,12 +227,19 @@ def _typed(given: Mapping[str, Any], fields: Mapping[str, Field], number: int) -
 
 
 def _value(field: Field, value: Any) -> Any:
-    if value is None and not field.nullable:
-        raise RowError(field.name, "the row has no value for it", f"a {field.type.name}")
-    if value is None or (value == "" and field.nullable):
+    """A value as its field has it; an empty text is null only where it can be nothing else."""
+    if value is None:
+        if not field.nullable:
+            what = "the row has no value for it"
+            raise RowError(field.name, what, f"a {field.type.name}")
         return None
     if isinstance(value, str):
-        return field.parse(value)
+        try:
+            return field.parse(value)
+        except RowError:
+            if value or not field.nullable:
+                raise
+            return None
     if isinstance(value, float | int | Decimal) and not isinstance(value, bool):
         try:
             return field.normal(value)

@@ -149,6 +149,14 @@ class Cursor(ABC):
         `value` binary. Not with `raw`.
         """
 
+    def ahead(self) -> bytes | None:
+        """A row key that none of its rows stands before, in its order; None if that is not known.
+
+        To be asked before any row is. Where many ranges are merged it tells which to read first;
+        it may be the key of a row of which nothing is seen, and is not counted as read.
+        """
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Let go of what the cursor holds; closing twice is harmless."""
@@ -298,6 +306,20 @@ class Engine(ABC):
         Raises:
             Unsupported: it cannot be reached, or another process has it.
         """
+
+    @classmethod
+    def is_there(cls, where: str) -> bool:
+        """Whether there is a place to open; where there is none, opening would make it.
+
+        Args:
+            where: as for `open`.
+
+        Raises:
+            Refused: there can be no such place.
+            Unsupported: it cannot be looked at.
+        """
+        del where
+        return True
 
     @property
     @abstractmethod

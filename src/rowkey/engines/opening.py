@@ -14,16 +14,23 @@ if TYPE_CHECKING:
     from rowkey.engines.contract import Engine
 
 
-def open_engine(url: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Engine:
+def open_engine(
+    url: str,
+    *,
+    create: bool = True,
+    sync: bool = False,
+    clock: Callable[[], int] = now_ms,
+) -> Engine:
     """Open the engine that a URL names.
 
     Args:
         url: a scheme, a colon and what the engine takes: `memory:`, `memory:NAME`, `rocks:PATH`.
+        create: whether a place that is not there is made.
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970, for timestamps and times to live.
 
     Raises:
-        Refused: the scheme is unknown.
+        Refused: the scheme is unknown; or the place is not there and not to be made.
         Unsupported: the engine cannot be reached, or another process has it.
 
     >>> with open_engine("memory:") as engine:
@@ -38,4 +45,8 @@ def open_engine(url: str, *, sync: bool = False, clock: Callable[[], int] = now_
         what = f"no engine is called {shown(scheme)}" if colon else f"{shown(url)} has no scheme"
         remedy = did_you_mean(scheme, KINDS) or "Write memory: to try, rocks:PATH to keep."
         raise Refused("url", what, " or ".join(f"{name}:..." for name in KINDS), remedy)
-    return KINDS[scheme].open(where, sync=sync, clock=clock)
+    kind = KINDS[scheme]
+    if not create and not kind.is_there(where):
+        what, remedy = "there is no such place, and no table", "Create one first: rowkey create."
+        raise Refused(url, what, remedy=remedy)
+    return kind.open(where, sync=sync, clock=clock)

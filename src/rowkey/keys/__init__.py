@@ -19,7 +19,7 @@ from rowkey.keys.contract import (
     Vector,
     nested,
 )
-from rowkey.keys.dictionary import Dictionary, FirstAppearance
+from rowkey.keys.dictionary import Dictionary, FirstAppearance, require_room
 from rowkey.keys.fields import KINDS as TYPES
 from rowkey.keys.key import Key
 from rowkey.keys.parts.field import Field, FieldPart, NumberPart
@@ -109,4 +109,5 @@ __all__ = [
     "nested",
     "own_pieces",
     "parts_up_to",
+    "require_room",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import DesignRefused, Refused, RowError, shown
 from rowkey.keys.bind import LONGEST
 from rowkey.keys.contract import Part, Row, Transform, nested
-from rowkey.keys.dictionary import IDS, Dictionary, Trial
+from rowkey.keys.dictionary import IDS, Dictionary, FirstAppearance, Trial, coded_fields, learn_ids
 from rowkey.keys.parts.nullable import NULL
 from rowkey.keys.parts.sequence import Sequence
 from rowkey.keys.traits import Change, Source
@@ -16,7 +17,7 @@ from rowkey.keys.transforms.salt import CHANCE, Salt
 from rowkey.schema import Term, print_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     import pyarrow as pa
@@ -60,9 +61,10 @@ class Key:
         self.parts = parts
         self.dictionary = dictionary
         self.fields = {name: fields[name] for name in self.body.fields}
-        self.is_salted = any(_is_by_chance(part) for part in parts)
+        self.is_salted = any(part.source is Source.CHANCE for part in parts)
         self.is_decodable = all(part.framing.closed for part in parts[:-1])
-        self.is_coded = any(part.source is Source.DICTIONARY for part in parts)
+        self._coded = coded_fields(parts)
+        self.is_coded = bool(self._coded)
         # Then a key is one if its values are written as the same bytes, which is quick to tell.
         self._is_whole = not (self.is_salted or self.is_coded) and all(
             self.body.residue(name).nothing for name in self.fields
@@ -108,8 +110,43 @@ class Key:
         """The bytes of a row; its values are given ids only once all of it has been encoded."""
         assert self.dictionary is not None
         trial = Trial(self.dictionary)
-        key = self._written({**row, IDS: trial})
-        return self._written(row) if trial.lacks and 0 < len(key) <= LONGEST else key
+        key = self._sized({**row, IDS: trial})
+        return self._written(row) if trial.settle() else key
+
+    def _sized(self, row: Row) -> bytes:
+        key = self._written(row)
+        if not 0 < len(key) <= LONGEST:
+            raise _bad_length(key)
+        return key
+
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Give ids to all values of `code` that some rows have, at once; `encode` alone asks twice.
+
+        Args:
+            rows: some rows; those that have no key are passed over, and their values get no ids.
+
+        Raises:
+            RowError: others were given ids meanwhile, and these have no room any more.
+
+        Cost: an encoding of each row, and one question to whoever gives the ids.
+        """
+        if self.dictionary is not None:
+            learn_ids(
+                lambda row: self._sized({**row, CHANCE: 0}), rows, self._coded, self.dictionary
+            )
+
+    def is_known(self, row: Row) -> bool:
+        """Whether all values of `code` in a row have ids; if not, no such row was ever stored.
+
+        Raises:
+            RowError: as `encode`.
+        """
+        dictionary = FirstAppearance()
+        try:
+            self._written({**row, IDS: dictionary, CHANCE: 0})
+        except KeyError as missing:
+            raise self._lacks(missing.args[0], row) from None
+        return self.dictionary is None or dictionary.is_within(self.dictionary)
 
     @property
     def salt_count(self) -> int:
@@ -188,10 +225,11 @@ class Key:
         """
         if part.source is Source.DICTIONARY:
             assert self.dictionary is not None
-            trial = Trial(self.dictionary)
-            expected = part.encode({**values, IDS: trial})
-            if (piece or NULL) != expected or trial.lacks:
-                raise _other(part, piece, "" if trial.lacks else expected.hex())
+            trial, expected = Trial(self.dictionary), b""
+            with suppress(RowError):  # there is no room for a value without an id
+                expected = part.encode({**values, IDS: trial})
+            if (piece or NULL) != expected or trial.lacking:
+                raise _other(part, piece, "" if trial.lacking else expected.hex())
         elif isinstance(part, Salt):
             part.check(piece)
         else:
@@ -223,7 +261,7 @@ class Key:
             assert self.dictionary is not None
             columns.trial = trial = Trial(self.dictionary)
             keys = keys_of(self, columns)
-            if not trial.lacks:
+            if not trial.settle():
                 return keys
             columns.trial = None
         return keys_of(self, columns)
@@ -330,14 +368,10 @@ class Key:
         return self.body.evolves(new.body)
 
 
-def _is_by_chance(part: Part) -> bool:
-    return part.source is Source.CHANCE
-
-
 def salts_of(part: Part) -> list[Transform]:
     """What draws a number in a part: by chance, and not because something inside is."""
     made = [inner for inner in nested(part) if isinstance(inner, Transform) and not inner.inputs]
-    return [inner for inner in made if _is_by_chance(inner)]
+    return [inner for inner in made if inner.source is Source.CHANCE]
 
 
 def _other(part: Part, piece: bytes, expected: str) -> Refused:

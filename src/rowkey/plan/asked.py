@@ -5,16 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError, RowError, shown
+from rowkey.errors import ReadError, Refused, RowError, shown
 from rowkey.schema import Bound, Condition, Equal, OneOf, Range, StartsWith, Value, satisfies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rowkey.keys import Field
 
 _BETWEEN = frozenset({"<", "<=", ">", ">=", "between"})
 _LISTING = frozenset({"=", "in"})
+MANY = 512
+"""Listed values from which on they are read all at once, which costs a millisecond to begin."""
 
 
 def bound_of(field: Field, condition: Condition, given: Sequence[Any]) -> Bound:
@@ -31,7 +33,7 @@ def bound_of(field: Field, condition: Condition, given: Sequence[Any]) -> Bound:
     operator = condition.operator
     if operator == "in":
         listed = given[0] if len(given) == 1 and isinstance(given[0], list | tuple) else given
-        return OneOf(tuple(dict.fromkeys(_normal(field, value) for value in listed)))
+        return OneOf(tuple(dict.fromkeys(_normals(field, listed))))
     if operator == "=":
         return Equal(_normal(field, given[0]))
     if any(value is None for value in given):
@@ -61,6 +63,37 @@ def _normal(field: Field, value: Any) -> Value:
             raise
     except RowError as problem:
         raise _none_of(field, problem) from None
+
+
+def _normals(field: Field, values: Sequence[Any]) -> Iterable[Value]:
+    """Given values as the field holds them, all at once where none needs a second look.
+
+    Cost: 0.2 µs a value, 1 µs one that is written as text, 10 to 20 µs where one is wrong.
+    """
+    hold, release = field.type.hold, field.type.release
+    try:
+        if len(values) >= MANY and set(map(type, values)) == {str}:
+            return _parsed(field, values)
+        return [release(hold(value)) for value in values]
+    except Refused:  # one by one they tell which it is, or are taken otherwise
+        return [_normal(field, value) for value in values]
+
+
+def _parsed(field: Field, values: Sequence[str]) -> Iterable[Value]:
+    """Many texts as values of a field.
+
+    Raises:
+        Refused: some are none.
+    """
+    import pyarrow as pa
+
+    hold, release = field.type.hold, field.type.release
+    if isinstance(release(hold(field.type.domain.nth(0))), str):
+        return [release(hold(value)) for value in values]
+    try:
+        return field.type.listed(field.type.physical(pa.array(values)))
+    except (ValueError, pa.ArrowException) as problem:
+        raise Refused("", str(problem)) from None
 
 
 def _beginning(field: Field, value: Any) -> Value:
@@ -114,7 +147,7 @@ def meeting(field: Field, bounds: Iterable[Bound]) -> Bound:
 def _both(field: Field, first: Bound, second: Bound) -> Bound:
     if isinstance(first, Equal | OneOf):
         values = (first.value,) if isinstance(first, Equal) else first.values
-        kept = tuple(value for value in values if _lies_in(field, value, second))
+        kept = tuple(filter(_within(field, second), values))
         return Equal(kept[0]) if len(kept) == 1 else OneOf(kept)
     if isinstance(first, Range) and isinstance(second, Range):
         return _overlap(field, first, second)
@@ -124,12 +157,16 @@ def _both(field: Field, first: Bound, second: Bound) -> Bound:
     raise ReadError(field.name, "it has a beginning and a range at once", "one of them")
 
 
-def _lies_in(field: Field, value: Value, bound: Bound) -> bool:
+def _within(field: Field, bound: Bound) -> Callable[[Value], bool]:
     """Whether a normal value satisfies a bound, in the order of the field's type."""
-    if value is None or not isinstance(bound, Range):
-        return satisfies(value, bound)
-    low, high = (None if end is None else field.hold(end) for end in (bound.low, bound.high))
-    return satisfies(field.hold(value), Range(low, high, bound.with_low, bound.with_high))
+    if isinstance(bound, OneOf):
+        return frozenset(bound.values).__contains__
+    if not isinstance(bound, Range):
+        return lambda value: satisfies(value, bound)
+    hold = field.hold
+    low, high = (None if end is None else hold(end) for end in (bound.low, bound.high))
+    held = Range(low, high, bound.with_low, bound.with_high)
+    return lambda value: value is not None and satisfies(hold(value), held)
 
 
 def _overlap(field: Field, first: Range, second: Range) -> Range:

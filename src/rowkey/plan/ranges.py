@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product, takewhile
 from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from rowkey.keys import Images, Interval, Key, Part, Source, asks_for_null
@@ -24,9 +25,11 @@ MOST_RANGES = 65_536
 """Ranges of one read; a read that would need more is left as fewer, wider ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeyRange:
     """Row keys from `start` up to but without `stop`; an empty `stop` is the end of the table.
+
+    It is not frozen, which would double the time of making it: a read may have thousands.
 
     Args:
         start: the first possible key.
@@ -109,7 +112,7 @@ class Plan:
                 for back in backs
                 for one in self.intervals
             ]
-        return tuple(sorted(found, key=lambda one: one.start))
+        return tuple(sorted(found, key=attrgetter("start")))
 
     def holds(self, key: bytes) -> bool:
         """Whether a row key lies in any of the ranges."""

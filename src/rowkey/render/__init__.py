@@ -19,6 +19,7 @@ from rowkey.render.plans import (
     explanation_lines,
     explanations_document,
 )
+from rowkey.render.repairs import REPAIR, repair_document
 from rowkey.render.text import (
     check_lines,
     print_simulation,
@@ -34,6 +35,7 @@ __all__ = [
     "EXPLANATIONS",
     "FORMAT",
     "REGIONS",
+    "REPAIR",
     "SIMULATE",
     "SPLITS",
     "VECTORS",
@@ -50,6 +52,7 @@ __all__ = [
     "reasons",
     "regions_document",
     "regions_lines",
+    "repair_document",
     "row_document",
     "simulation_document",
     "sizing_lines",

@@ -6,7 +6,10 @@ without a new `format`.
 
 from __future__ import annotations
 
+from math import isinf
 from typing import TYPE_CHECKING, Any
+
+from rowkey.render.packing import packing_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +20,13 @@ if TYPE_CHECKING:
     from rowkey.keys import Key, Row
     from rowkey.schema import Value
     from rowkey.simulate import CutFound, Simulation
+    from rowkey.workload import Packing
 
 FORMAT = 1
 
 
-def simulation_document(found: Simulation) -> dict[str, Any]:
-    """A simulation, as `rowkey simulate -f json` prints it."""
+def simulation_document(found: Simulation, packing: Packing | None = None) -> dict[str, Any]:
+    """A simulation, as `rowkey simulate -f json` prints it; with what packed cells save."""
     return {
         "format": FORMAT,
         "table": found.design.table,
@@ -52,6 +56,7 @@ def simulation_document(found: Simulation) -> dict[str, Any]:
         "dead_regions": found.dead,
         "overwritten": {"rows": found.overwritten, "exact": found.overwritten_exact},
         "bytes": {"key": found.key_bytes, "event": found.event_bytes},
+        "packing": packing_document(packing),
         "skew": {f"{skew.width_s}s": _skew(skew) for skew in found.skews},
         "equal_count": {
             "windows": found.windows,
@@ -168,7 +173,11 @@ def mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
 
 
 def check_document(
-    path: str, design: Design, found: Properties, foreseen: Iterable[Finding]
+    path: str,
+    design: Design,
+    found: Properties,
+    foreseen: Iterable[Finding],
+    packing: Packing | None = None,
 ) -> dict[str, Any]:
     """A sound design file with what follows from it, as `rowkey check -f json` prints it."""
     return {
@@ -191,6 +200,7 @@ def check_document(
             for part in found.parts
         ],
         "key_bytes": {"least": found.key_least, "most": found.key_most},
+        "packing": packing_document(packing),
         "decodes": found.decodes,
         "ambiguous": list(found.ambiguous),
         "recovered": list(found.recovered),
@@ -259,9 +269,15 @@ def splits_document(found: CutFound) -> dict[str, Any]:
 
 
 def plain(value: Value) -> Any:
-    """A value as JSON has it: bytes in hexadecimal, decimals and dates as text."""
+    """A value as JSON has it: bytes in hexadecimal, decimals, dates and infinities as text.
+
+    >>> plain(b"\\x0a"), plain(1.5), plain(float("-inf"))
+    ('0a', 1.5, '-Infinity')
+    """
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, float) and isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

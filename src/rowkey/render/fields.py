@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.render.packing import PACKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -49,6 +51,7 @@ SIMULATE = {
     "overwritten.exact": "whether they were counted, not estimated",
     "bytes.key": "mean bytes of a row key",
     "bytes.event": "mean bytes an event adds to a store before encoding and compression",
+    **PACKING,
     **{f"skew.*.{name}": meaning for name, meaning in _SKEW.items()},
     "equal_count.windows": "windows of equal numbers of events",
     "equal_count.servers.total": "share of all events on the busiest server",
@@ -118,6 +121,7 @@ CHECK = {
     "parts[].words": "its bytes in words",
     "key_bytes.least": "fewest bytes of a row key",
     "key_bytes.most": "most bytes of a row key; null without a limit",
+    **PACKING,
     "decodes": "whether the fields of a key can be told apart again",
     "ambiguous[]": "why not",
     "recovered[]": "fields that the key holds whole",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from rowkey.render.packing import packing_lines
 from rowkey.render.terminal_map import heat_map, instant
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from rowkey.heat import Finding, Skew
     from rowkey.regions import Sizing
     from rowkey.simulate import ReadResult, Simulation
+    from rowkey.workload import Packing
 
 NO_CAUSE = "no single cause explains it: it is how the values of this key fall on its regions"
 _WHOLE = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
@@ -28,7 +31,7 @@ SHORTENED = (0, 5, 11)
 STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
 
 
-def print_simulation(found: Simulation, console: Console) -> None:
+def print_simulation(found: Simulation, console: Console, packing: Packing | None = None) -> None:
     """Print a simulation: the verdict first, then why, then the figures."""
     from rich.text import Text
 
@@ -51,7 +54,7 @@ def print_simulation(found: Simulation, console: Console) -> None:
     for line in heat_map(found, console.width, colour=console.is_terminal and not console.no_color):
         console.print(line, no_wrap=True, overflow="crop")
     console.print()
-    for text in _figures(found, console.width):
+    for text in chain(_figures(found, console.width), packing_lines(packing)):
         told(text, text.find(NO_FIGURE) + len(NO_FIGURE) if NO_FIGURE in text else _indent(text))
 
 
@@ -254,7 +257,11 @@ def _counted(mean: float, what: str) -> str:
 
 
 def check_lines(
-    path: str, design: Design, found: Properties, foreseen: Iterable[Finding]
+    path: str,
+    design: Design,
+    found: Properties,
+    foreseen: Iterable[Finding],
+    packing: Packing | None = None,
 ) -> Iterator[str]:
     """A sound design file: what follows from it."""
     yield f"{path}: {design.table}  {design.key}"
@@ -265,6 +272,7 @@ def check_lines(
         yield f"  decodes: {', '.join(found.recovered) or 'no field is whole'}"
     if found.kept:
         yield f"  stored as columns too: {', '.join(found.kept)}"
+    yield from (f"  {said}" for said in packing_lines(packing))
     yield from (f"  not unique: of {name}, {why}" for name, why in found.lossy.items())
     yield f"  rows come in the order: {', '.join(found.order) or 'of their bytes only'}"
     if found.chance:

@@ -13,7 +13,7 @@ from rowkey.rows.opening import Opening, slices_of
 from rowkey.rows.places import KINDS
 from rowkey.rows.reading import Reading
 from rowkey.rows.widths import mean_bytes
-from rowkey.rows.writing import Writing
+from rowkey.rows.writing import EventWriting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -80,15 +80,15 @@ class Layout:
         return next(found, None)
 
     @cached_property
-    def identity(self) -> frozenset[str]:
-        """The fields that say which event a row is: those of the key and of the qualifier."""
+    def identity(self) -> tuple[str, ...]:
+        """The fields that say which event a row is: those of the key, then of the qualifier."""
         opened = self.opening.fields if self.opening is not None else ()
-        return frozenset(self.key.fields) | {field.name for field in opened}
+        return tuple(dict.fromkeys((*self.key.fields, *(field.name for field in opened))))
 
     @cached_property
-    def writing(self) -> Writing:
+    def writing(self) -> EventWriting:
         """What writes events, compiled."""
-        return Writing(self)
+        return EventWriting(self)
 
     @cached_property
     def _reading(self) -> Reading:

@@ -18,7 +18,7 @@ _cell = tuple.__new__  # half the time of calling Cell
 _ALONE, _PUT, _DELETE = Left.ALONE, Kind.PUT, Kind.DELETE_COLUMN
 
 
-class Writing:
+class EventWriting:
     """Writes events of one layout; compiled when it is made.
 
     Args:
@@ -124,5 +124,5 @@ class Writing:
 
 def _half_keyed(layout: Layout) -> list[tuple[Slot, frozenset[str]]]:
     """The cells that identifying fields share with others, and these others."""
-    shared = ((slot, frozenset(slot.names) - layout.identity) for slot in layout.slots)
+    shared = ((slot, frozenset(slot.names).difference(layout.identity)) for slot in layout.slots)
     return [(slot, others) for slot, others in shared if 0 < len(others) < len(slot.names)]

@@ -72,7 +72,9 @@ class FieldWords(_Words):
     at: Literal["qualifier", "timestamp"] | None = Field(
         None, description="where its value lives instead of a column"
     )
-    pack: str | None = Field(None, description="qualifier of the packed cell that it shares")
+    pack: str | None = Field(
+        None, description="qualifier of the cell that it shares, and its format: p, or p:protobuf"
+    )
     distinct: int | None = Field(None, ge=1, le=10**15, description="how many values, if known")
     mean_bytes: float | None = Field(
         None, ge=0, le=2**31 - 1, description="mean length of a value in bytes, if known"

@@ -8,16 +8,14 @@ from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
-from rowkey.plan import KeyRange, Plan, Read, plan_read
-from rowkey.schema import Parameter, Range, satisfies
+from rowkey.plan import KeyRange, Plan, Read, Residual, plan_read
+from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.keys import FieldType
     from rowkey.regions import Boundaries
-    from rowkey.schema import Bounds
 
 TRIALS = 100
 """Times each read is asked."""
@@ -148,10 +146,10 @@ class Asked:
         plan = plan_read(self.design.key, bounds, read.order)
         found = [(bisect_left(self.keys, one.start), self._stop(one.stop)) for one in plan.ranges]
         inside = sum(stop - start for start, stop in found)
-        fits = self._fits(read, plan, bounds)
+        fits = Residual(plan.residual, bounds, read.fields)
         matching = inside
-        if plan.residual:
-            matching = sum(fits(at) for start, stop in found for at in range(start, stop))
+        if fits:
+            matching = sum(fits(row) for start, stop in found for row in self.ordered[start:stop])
         returned, scanned = matching * self.scale, inside * self.scale
         spans = [self._span(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
@@ -161,19 +159,6 @@ class Asked:
             scanned = min(scanned, limit * inside / matching + plan.fan_out - 1)
             spans = self._spans_read(read.limit, plan, found, fits)
         return plan, _count(spans), limit, scanned
-
-    def _fits(self, read: Read, plan: Plan, bounds: Bounds) -> Callable[[int], bool]:
-        """Tells whether a sampled row, by its number, meets what is tested after reading."""
-        kinds = {name: read.fields[name].type for name in plan.residual}
-        tests = {name: _held(bounds[name], kinds[name]) for name in plan.residual}
-
-        def fits(at: int) -> bool:
-            row = self.ordered[at]
-            return all(
-                satisfies(_of_kind(kinds[name], row[name]), bound) for name, bound in tests.items()
-            )
-
-        return fits
 
     def _span(self, start: bytes, stop: bytes) -> range:
         """The regions between two keys."""
@@ -188,7 +173,7 @@ class Asked:
         limit: int,
         plan: Plan,
         found: Sequence[tuple[int, int]],
-        fits: Callable[[int], bool],
+        fits: Residual,
     ) -> list[range]:
         """The regions of each range that are read until a limit is reached.
 
@@ -207,7 +192,7 @@ class Asked:
         left = max(round(limit / self.scale), 1)
         merged = merge(*map(rows, range(len(found))), reverse=is_backwards)
         for _, _, at in merged:
-            left -= fits(at)
+            left -= fits(self.ordered[at])
             if not left:
                 break
         return [
@@ -239,26 +224,6 @@ class Asked:
 def _count(spans: Iterable[range]) -> int:
     """How many regions some spans touch together."""
     return len({region for span in spans for region in span})
-
-
-def _of_kind(kind: FieldType, value: Any) -> Any:
-    """A value as its type compares it; None stays None."""
-    return None if value is None else kind.hold(value)
-
-
-def _held(bound: Any, kind: FieldType) -> Any:
-    """A bound over held values, which compare as the type orders them."""
-    from rowkey.schema import Equal, OneOf, StartsWith
-
-    match bound:
-        case Equal(value):
-            return Equal(_of_kind(kind, value))
-        case OneOf(values):
-            return OneOf(tuple(_of_kind(kind, value) for value in values))
-        case Range(low, high, with_low, with_high):
-            return Range(_of_kind(kind, low), _of_kind(kind, high), with_low, with_high)
-    assert isinstance(bound, StartsWith)
-    return bound
 
 
 def _summed(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import BatchError, DesignRefused, RowError
+from rowkey.table.models import as_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
     from rowkey.cells import RowCells
     from rowkey.table.writing import Writing
+
+    Turn = Callable[[Any], list[RowCells]]
+    """What makes mutations of a row."""
 
 ROWS = 1_000
 """Mutations that are sent together. Source: writes a second level off there; see the benchmarks."""
@@ -43,6 +48,8 @@ class Batch:
         self.rows = rows
         self.sync = sync
         self.waiting: list[tuple[int, RowCells]] = []
+        self.coded: list[tuple[int, Turn, dict[str, Any]]] = []
+        """Rows whose key holds ids: turned together, so that new values get theirs together."""
         self.size = 0
         self.seen = 0
         self.refused: list[tuple[int, RowError]] = []
@@ -62,6 +69,8 @@ class Batch:
 
     def send(self) -> None:
         """Send what waits, without waiting for more."""
+        if self.coded:
+            self._turn_coded()
         waiting, self.waiting, self.size = self.waiting, [], 0
         if not waiting:
             return
@@ -78,9 +87,35 @@ class Batch:
     def _apply(self, mutations: list[RowCells] | Any) -> None:
         self.writing.apply(mutations, sync=self.sync)
 
-    def _take(self, turn: Callable[[Any], list[RowCells]], row: Any) -> None:
+    def _take(self, turn: Turn, row: Any) -> None:
         number = self.seen
         self.seen += 1
+        if not self.writing.key.is_coded:
+            self._turn(number, turn, row)
+            return
+        try:
+            values = dict(as_mapping(row))
+        except RowError as problem:
+            self._refuse(number, problem)
+            return
+        self.coded.append((number, turn, values))
+        for one in values.values():
+            if type(one) is str or type(one) is bytes:
+                self.size += len(one)
+        if len(self.coded) >= self.rows or self.size >= BYTES:
+            self.send()
+
+    def _turn_coded(self) -> None:
+        """Turn the rows that wait for ids into mutations; their new values get them all at once."""
+        with suppress(RowError):  # each row tells by itself what is wrong with it
+            written = (values for _, turn, values in self.coded if turn != self.writing.delete)
+            self.writing.key.learn(written)
+        coded, self.coded, self.size = self.coded, [], 0
+        for number, turn, values in coded:
+            self._turn(number, turn, values)
+
+    def _turn(self, number: int, turn: Turn, row: Any) -> None:
+        """Turn a row into mutations, and send when there are enough."""
         try:
             mutations = turn(row)
         except DesignRefused:

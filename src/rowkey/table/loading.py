@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, RowError, SampleError
 from rowkey.table.writing import as_row_error
 from rowkey.workload import LeftOut, format_for, open_sample
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.engines import Store
-    from rowkey.keys import Field
     from rowkey.table.stamps import Stamps
     from rowkey.table.table import Table
     from rowkey.workload import Sample
@@ -39,22 +40,60 @@ def load_blocks(
     """Put many rows, all of them after whatever was done to the table before; gives how many.
 
     Raises:
-        RowError: a value is none of its field; the blocks of 16,384 rows before it are written, and
-            it is numbered within its own.
+        RowError: a value is none of its field; it names the row by its number, from 0. Rows before
+            it may be written.
     """
+    at = stamps.above_all(alone=design.key.is_salted)
+    first = 0
+    for some in _blocks(rows):
+        for index, problem in _refused(design, store, some, at):
+            raise _numbered(first + index, problem)
+        first += some.num_rows
+    return first
+
+
+def _blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
+    """The rows, at most `AT_ONCE` at a time."""
     import pyarrow as pa
 
-    at = stamps.above_all(alone=design.key.is_salted)
-    batches = [rows] if isinstance(rows, pa.RecordBatch) else rows.to_batches()
-    for batch in batches:
+    for batch in [rows] if isinstance(rows, pa.RecordBatch) else rows.to_batches():
         for start in range(0, batch.num_rows, AT_ONCE):
-            try:
-                some = batch.slice(start, AT_ONCE)
-                salts = _salts(design, some) if design.key.is_salted else None
-                store.load(design.layout.blocks(some, timestamp=at, salts=salts))
-            except Refused as refusal:
-                raise as_row_error(refusal) from None
-    return int(rows.num_rows)
+            yield batch.slice(start, AT_ONCE)
+
+
+def _refused(
+    design: Design, store: Store, rows: pa.RecordBatch, at: int
+) -> Iterator[tuple[int, RowError]]:
+    """Put rows, and give the index of each that cannot be put, and why.
+
+    When all is taken, the others are written.
+
+    Cost: twice the logarithm of their number for each such row, in smaller puts.
+    """
+    try:
+        salts = _salts(design, rows) if design.key.is_salted else None
+        store.load(design.layout.blocks(rows, timestamp=at, salts=salts))
+    except (Refused, RowError) as refusal:
+        if rows.num_rows == 1:
+            yield 0, as_row_error(refusal) if isinstance(refusal, Refused) else refusal
+            return
+    else:
+        return
+    half = rows.num_rows // 2
+    for start, some in ((0, rows.slice(0, half)), (half, rows.slice(half))):
+        for index, problem in _refused(design, store, some, at):
+            yield start + index, problem
+
+
+def _numbered(number: int, problem: RowError) -> RowError:
+    """What is wrong with one row, with the row's number."""
+    one = problem.mistake
+    path = ": ".join(filter(None, (f"row {number}", one.path)))
+    return RowError(path, _ALONE.sub("", one.what), one.allowed, one.remedy)
+
+
+_ALONE = re.compile(r"^row 0 | of row 0\b")
+"""How what is wrong with a row names it that stands alone in its batch."""
 
 
 def _salts(design: Design, rows: pa.RecordBatch) -> Any:
@@ -75,13 +114,15 @@ class Loaded:
 
     Args:
         rows: rows written now.
-        before: rows that an interrupted load had written.
+        before: rows that an interrupted load had dealt with.
         left_out: rows of the file that could be no rows of the table, of those read now.
+        absent: nullable fields that the file has no column for.
     """
 
     rows: int
     before: int
     left_out: LeftOut
+    absent: tuple[str, ...] = ()
 
 
 def load_file(
@@ -92,11 +133,13 @@ def load_file(
     shuffle: bool = False,
     restart: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    resumed: Callable[[int], None] | None = None,
 ) -> Loaded:
     """Put all rows of a file; interrupted, the same call goes on where it stopped.
 
     How far it has come is kept with the table. Rows that were written just before an interruption
-    are written again, which changes nothing.
+    are written again, which changes nothing. A row with a value that its field cannot hold is left
+    out; a nullable field whose column is missing stays null.
 
     Args:
         table: the table.
@@ -105,7 +148,10 @@ def load_file(
         shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
             to one region after another. Of rows with one key any may then be the last.
         restart: whether an interrupted load is forgotten.
-        progress: told how many rows are done, and of how many; 0 if that is not known.
+        progress: told how many rows of the file are done, and of how many; that is estimated from
+            the bytes read where the file does not say it, and 0 if it is not known.
+        resumed: told once, before the first row is written, how many rows are passed over because
+            an interrupted load has dealt with them.
 
     Raises:
         SampleError: the file cannot be read, or most of its rows are none.
@@ -114,44 +160,63 @@ def load_file(
     """
     design = table.design
     words = format_words or format_for(Path(path), design.sample_format, design.sample_path)
-    sample = _as_named(open_sample(path, design.fields, None, words))
+    sample = open_sample(path, design.fields, None, words).fitted()
+    sample.exact = True
     record = _Record(table.store, Path(path), (str(design.key), repr(words), shuffle))
     before = 0 if restart else record.done()
-    done = before
-    batches: Iterable[pa.RecordBatch] = (events.rows for events in sample.events())
+    if before and resumed is not None:
+        resumed(before)
+    done, refused = before, LeftOut()
+    rows: Iterable[_Numbered] = ((one.rows, one.numbers) for one in sample.events())
     if shuffle:
-        batches = _shuffled(batches)
+        rows = _shuffled(rows)
     try:
-        for batch in _behind(batches, before):
-            load_blocks(design, table.store, batch, table.writing.stamps)
+        for batch, numbers in _behind(rows, before):
+            for number, problem in _put(table, batch, numbers):
+                refused.note(1, str(_numbered(number, problem)))
+                _require_few(sample, refused, done - before + batch.num_rows)
             done += batch.num_rows
             record.keep(done)
             if progress is not None:
-                progress(done, 0)
+                at, total = done + sample.left_out.count, sample.total()
+                progress(at, max(total, at) if total else 0)
     except BaseException:
         record.keep(done, now=True)
         raise
     record.forget()
-    return Loaded(done - before, before, sample.left_out)
+    count = sample.left_out.count + refused.count
+    left_out = LeftOut(count, sample.left_out.first or refused.first)
+    absent = tuple(name for name in design.fields if name not in sample.fields)
+    return Loaded(done - before - refused.count, before, left_out, absent)
 
 
-def _as_named(sample: Sample) -> Sample:
-    """A sample that is read by the names of the fields where it has no column that is declared.
+_Numbered = tuple["pa.RecordBatch", Any]
+"""Rows, and the number of each in the file."""
 
-    So a file that was written from a table can be loaded again, whatever `from` says.
+
+def _put(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tuple[int, RowError]]:
+    """Put rows, and give the number in the file of each that is refused, and why."""
+    first = 0
+    at = table.writing.stamps.above_all(alone=table.design.key.is_salted)
+    for some in _blocks(batch):
+        for index, problem in _refused(table.design, table.store, some, at):
+            yield int(numbers[first + index]), problem
+        first += some.num_rows
+
+
+MOST_REFUSED = 1_000
+"""Rows that are refused one by one before it is asked whether the file is the right one."""
+
+
+def _require_few(sample: Sample, refused: LeftOut, read: int) -> None:
+    """Go no further where most rows of a file are refused.
+
+    Raises:
+        SampleError: so they are.
     """
-    if not any(field.words.source for field in sample.fields.values()):
-        return sample
-    first = next(iter(sample.format.batches(sample.path, None, LeftOut())), None)
-    there = set() if first is None else set(first.schema.names)
-    return replace(sample, fields={n: _found(f, there) for n, f in sample.fields.items()})
-
-
-def _found(field: Field, there: set[str]) -> Field:
-    """A field as one of the columns that are there holds it."""
-    if field.words.source in there or field.name not in there:
-        return field
-    return replace(field, words=field.words.model_copy(update={"source": None}))
+    if refused.count >= MOST_REFUSED and 2 * refused.count > read:
+        told = f"{refused.count:,} of {read:,} rows are refused; {refused.first}"
+        raise SampleError(str(sample.path), told)
 
 
 class _Record:
@@ -182,34 +247,32 @@ class _Record:
             self.store.annotate(left)
 
 
-def _behind(batches: Iterable[pa.RecordBatch], count: int) -> Iterator[pa.RecordBatch]:
-    """The batches without their first rows."""
-    for batch in batches:
+def _behind(rows: Iterable[_Numbered], count: int) -> Iterator[_Numbered]:
+    """The rows without the first of them."""
+    for batch, numbers in rows:
         if count >= batch.num_rows:
             count -= batch.num_rows
             continue
-        yield batch.slice(count)
+        yield batch.slice(count), numbers[count:]
         count = 0
 
 
-def _shuffled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _shuffled(rows: Iterable[_Numbered]) -> Iterator[_Numbered]:
     """The rows mixed, `SHUFFLED` at a time, the same way each time."""
     import numpy as np
     import pyarrow as pa
 
-    held: list[pa.RecordBatch] = []
+    held: list[_Numbered] = []
     chance = np.random.default_rng(0)
-    for batch in _ended(batches):
-        if batch is not None:
-            held.append(batch)
-        if held and (batch is None or sum(one.num_rows for one in held) >= SHUFFLED):
-            whole = pa.Table.from_batches(held).combine_chunks()
-            mixed = whole.take(pa.array(chance.permutation(whole.num_rows)))
-            yield from mixed.combine_chunks().to_batches(max_chunksize=AT_ONCE)
+    for one in chain(rows, [None]):
+        if one is not None:
+            held.append(one)
+        if held and (one is None or sum(batch.num_rows for batch, _ in held) >= SHUFFLED):
+            whole = pa.Table.from_batches([batch for batch, _ in held]).combine_chunks()
+            order = chance.permutation(whole.num_rows)
+            numbers = np.concatenate([some for _, some in held])[order]
+            mixed, first = whole.take(pa.array(order)).combine_chunks(), 0
+            for batch in mixed.to_batches(max_chunksize=AT_ONCE):
+                yield batch, numbers[first : first + batch.num_rows]
+                first += batch.num_rows
             held = []
-
-
-def _ended(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch | None]:
-    """The batches, and None behind the last one."""
-    yield from batches
-    yield None

@@ -6,7 +6,7 @@ import heapq
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.keys import Source
 
@@ -44,11 +44,34 @@ piece_of = partial(tuple.__new__, Piece)
 """A piece from its six values; half the time of calling the class."""
 
 
+def late(
+    behind: bytes | None, run: Callable[..., Iterable[Piece]], *of: Any, reverse: bool
+) -> Iterator[Piece]:
+    """A run that `merged` opens when its turn comes: of hundreds, a small limit needs a few.
+
+    Args:
+        behind: what none of its pieces stands before; None if that is not known.
+        run: opens it.
+        of: what it is given for that.
+        reverse: whether it descends.
+
+    Returns:
+        Its pieces. A mark comes first, which holds no row and is never given.
+
+    >>> list(merged([late(b"b", list, reverse=False)] * 2, reverse=False, copies=False))
+    []
+    """
+    if behind is not None:
+        # The mark must stand before every piece that has the same `behind`.
+        yield piece_of((behind + b"\0" if reverse else behind, b"", b"", b"", b"", ()))
+    yield from run(*of)
+
+
 def merged(runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool) -> Iterator[Piece]:
     """The pieces of several runs in one order.
 
     Args:
-        runs: each in order: ascending by place, or descending.
+        runs: each in order: ascending by place, or descending; opened or `late`.
         reverse: whether they descend.
         copies: whether a row may stand in several runs, as a row with a random salt does: its
             copies are joined, the newest version of each cell.
@@ -62,7 +85,8 @@ def merged(runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool) -> I
     [b'0a', b'1b', b'1c', b'0d']
     """
     pieces = iter(runs[0]) if len(runs) == 1 else heapq.merge(*runs, reverse=reverse)
-    return _joined(pieces) if copies else pieces
+    rows = filter(itemgetter(4), pieces)  # a mark has none
+    return _joined(rows) if copies else rows
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -56,7 +56,8 @@ def open_table(
     """
     _check_given(design, url, splits)
     clock = clock or now_ms
-    engine = open_engine(url, sync=sync, clock=clock)
+    makes = create and not isinstance(design, str)
+    engine = open_engine(url, create=makes, sync=sync, clock=clock)
     try:
         place = _Place(engine, design, url)
         if isinstance(design, str):
@@ -105,7 +106,7 @@ def drop_table(name: str, url: str) -> None:
         Refused: there is no such table.
         Unsupported: the engine cannot be opened.
     """
-    with open_engine(url) as engine:
+    with open_engine(url, create=False) as engine:
         if name not in engine.tables():
             raise _missing(url, name, engine)
         place = _Place(engine, name, url)

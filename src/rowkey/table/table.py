@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.engines import ALL, Ask
 from rowkey.errors import ReadError, did_you_mean
 from rowkey.plan import ask, explain
 from rowkey.table.batch import ROWS, Batch
+from rowkey.table.getting import Getting
 from rowkey.table.loading import load_blocks
-from rowkey.table.merge import newest
 from rowkey.table.models import as_mapping, maker
 from rowkey.table.scans import Scan
 from rowkey.table.writing import Writing
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.cells import RowCells
     from rowkey.design import Design
     from rowkey.engines import Engine, Reader, RegionCount, Store
     from rowkey.plan import Asked, Explanation
@@ -47,8 +45,8 @@ class Table:
         self.engine = engine
         self.store = store
         self.writing = Writing(design, store, stamps)
+        self._getting = Getting(design, store, self.writing)
         self.closed = False
-        self.kept = [(name, design.fields[name]) for name in design.layout.kept]
 
     # Writing
 
@@ -73,7 +71,9 @@ class Table:
     def move(self, row: Any, /, **changes: Any) -> bool:
         """Change fields of the key: the row is written anew under its new key, then deleted.
 
-        A crash in between leaves both rows, never none.
+        A crash in between leaves both rows, never none. A time that is the timestamp of its cells
+        moves the row too: only the version of the old time is deleted, so that an older version
+        that the family still keeps is seen again, and a newer one hides what is moved behind it.
 
         Args:
             row: the fields of the key as they are.
@@ -94,6 +94,10 @@ class Table:
 
     def delete(self, row: Any = None, /, *, sync: bool | None = None, **fields: Any) -> None:
         """Take a row away, in every place where it may stand; one that is not there is no error.
+
+        Where a time of the row is the timestamp of its cells, a delete that names it takes that
+        version away, one without it all up to now. A put of a deleted time stays invisible until
+        `compact` has dropped the delete. Source: HBase book, "Deletes mask Puts".
 
         Args:
             row: the fields of its key; others are not looked at.
@@ -161,12 +165,17 @@ class Table:
 
         Cost: one read; with a random salt one of each bucket.
         """
-        return self.get_many([self._values(row, fields)], into=into)[0]
+        make = maker(into)
+        (found,) = self._getting.found([self._values(row, fields)])
+        return found if found is None or make is dict else make(found)
 
     def get_many(self, rows: Iterable[Any], *, into: type[Any] = dict) -> list[Any]:
-        """Some rows, in the order asked; None where there is none."""
+        """Some rows, in the order asked; None where there is none.
+
+        Cost: two thirds of that of one `get` each; what is found is in memory.
+        """
         make = maker(into)
-        found = [self._found(as_mapping(row)) for row in rows]
+        found = self._getting.found([as_mapping(row) for row in rows])
         return [None if row is None else make(row) for row in found]
 
     def scan(
@@ -305,51 +314,16 @@ class Table:
         return f"<table {self.design.table} on {self.engine.name}>"
 
     def _values(self, row: Any, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        if type(row) is dict and not fields:
+            return row
         return {**(as_mapping(row) if row is not None else {}), **fields}
 
-    def _coordinates(self, values: Mapping[str, Any]) -> tuple[bytes, bytes]:
-        """Where a row stands: its key, less chance, and what opens its qualifiers."""
+    def _coordinates(self, values: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
+        """Where a row stands: its key, less chance, what opens its qualifiers, its event time."""
         layout = self.design.layout
         opening = b"" if layout.opening is None else layout.opening.write(values)
-        return layout.key.encode(values, salt=0), opening
-
-    def _found(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The row with this key, from all places where it may stand."""
-        layout = self.design.layout
-        if layout.shares_rows:
-            return self._found_event(values)
-        self.writing.require_known(values)
-        encode = self.design.key.encode
-        copies = self.store.get([encode(values, salt=salt) for salt in self.writing.salts], ALL)
-        held = [one for one in copies if one.cells]
-        if not held:
-            return None
-        event = layout.event(values, held[0].row, newest([copy.cells for copy in held]))
-        return event if event is not None and self._is_of(event, values) else None
-
-    def _is_of(self, event: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-        """Whether a row is the one asked for, where keys hold a field only in part."""
-        return all(
-            event[name] == (None if values.get(name) is None else field.normal(values[name]))
-            for name, field in self.kept
-        )
-
-    def _found_event(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The event with this key and qualifier, among those that share its row."""
-        erased = [self.writing.layout.erase(values, salt=salt) for salt in self.writing.salts]
-        copies = self.store.get([one.row for one in erased], self._ask_of(erased[0]))
-        held = [one for one in copies if one.cells]
-        if not held:
-            return None
-        events = self.design.layout.events(held[0].row, newest([one.cells for one in held]))
-        return events[0] if events else None
-
-    def _ask_of(self, erased: RowCells) -> Ask:
-        """What is asked of a row so that one event's cells come."""
-        columns: dict[str, list[bytes]] = {}
-        for cell in erased.cells:
-            columns.setdefault(cell.family, []).append(cell.qualifier)
-        return Ask(columns={family: tuple(listed) for family, listed in columns.items()})
+        at = 0 if layout.stamp is None else layout.stamp.of(values)
+        return layout.key.encode(values, salt=0), opening, at
 
 
 def _given(values: Sequence[Any], named: Mapping[str, Any]) -> dict[int | str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST, Kind, RowCells
@@ -11,7 +12,7 @@ from rowkey.errors import DesignRefused, Refused, RowError, did_you_mean, shown
 from rowkey.table.models import as_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.engines import Store
@@ -37,7 +38,7 @@ class Writing:
         self.layout = design.layout
         self.key = design.key
         self.fields = design.fields
-        self.identity = identity_of(design)
+        self.identity = design.layout.identity
         self.kept = _kept(design.layout)
         self.store = store
         self.stamps = stamps
@@ -87,6 +88,9 @@ class Writing:
     def delete(self, row: Any) -> list[RowCells]:
         """The mutations that take a row away, in every place where it may stand."""
         values = as_mapping(row)
+        if self.key.is_coded and not self.key.is_known(values):
+            self.require_known(values)
+            return []
         erased = [self.layout.erase(values, salt=salt) for salt in self.salts]
         at = self._next(values, erased[0].row)
         return [stamped(one, at) for one in erased]
@@ -113,12 +117,8 @@ class Writing:
                 raise RowError(name, f"{shown(amount)} does not fit in 8 bytes", "-2^63..2^63-1")
         given = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
         self._keep(as_mapping(row))
-        self.stamps.wait(row_key)
-        try:
+        with self._counting(row_key):
             values = self.store.increment(row_key, given)
-        except Refused as refusal:
-            raise as_row_error(refusal) from None
-        self.stamps.count(row_key)
         return dict(zip(columns, values, strict=True))
 
     def append(self, row: Any, pieces: Mapping[str, Any]) -> None:
@@ -131,12 +131,19 @@ class Writing:
             for name, column in columns.items()
         ]
         self._keep(values)
-        self.stamps.wait(row_key)
-        try:
+        with self._counting(row_key):
             self.store.append(row_key, given)
-        except Refused as refusal:
-            raise as_row_error(refusal) from None
-        self.stamps.count(row_key)
+
+    @contextmanager
+    def _counting(self, row_key: bytes) -> Iterator[None]:
+        """What is done to a row that the engine stamps: after all that was stamped here."""
+        with self.stamps.held(row_key):
+            self.stamps.wait(row_key)
+            try:
+                yield
+            except Refused as refusal:
+                raise as_row_error(refusal) from None
+            self.stamps.count(row_key)
 
     def check_and_put(self, row: Any, expected: Mapping[str, Any]) -> bool:
         """Put a row if one of its columns holds what is expected; says whether it did."""
@@ -148,9 +155,10 @@ class Writing:
         ((name, value),) = expected.items()
         row_key, columns = self._columns(values, expected, None, "no column")
         wanted = None if value is None else self._value(values, name, value, columns[name])
-        written = self.put(values)[0]
         check = Check(*columns[name], "=", wanted)
-        return self.store.check_and_mutate(row_key, check, written.cells)
+        with self.stamps.held(row_key):
+            written = self.put(values)[0]
+            return self.store.check_and_mutate(row_key, check, written.cells)
 
     def _keep(self, values: Mapping[str, Any]) -> None:
         """Write what the key holds only in part: a row may begin with a count, and is read then."""
@@ -204,13 +212,6 @@ class Writing:
         """The timestamp of a mutation; all copies of a salted row share one series."""
         one = self.key.encode(values, salt=0) if self.key.is_salted else row
         return self.stamps.next(one, count)
-
-
-def identity_of(design: Design) -> tuple[str, ...]:
-    """The fields that tell one row from another: those of the key and of the qualifier."""
-    opening = design.layout.opening
-    placed = () if opening is None else (field.name for field in opening.fields)
-    return tuple(dict.fromkeys((*design.key.fields, *placed)))
 
 
 def _kept(layout: Layout) -> tuple[str, ...]:

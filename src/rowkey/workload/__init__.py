@@ -5,10 +5,12 @@ from rowkey.workload.distinct import Distinct
 from rowkey.workload.draws import KINDS as DRAWS
 from rowkey.workload.formats import KINDS as FORMATS
 from rowkey.workload.generate import Workload
+from rowkey.workload.packing import Packing, packing_of
 from rowkey.workload.profile import Profile
 from rowkey.workload.records import LeftOut
 from rowkey.workload.reservoir import Reservoir
 from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
+from rowkey.workload.values.digits import looks_of_calendar
 from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Format",
     "LeftOut",
     "Option",
+    "Packing",
     "Profile",
     "Reservoir",
     "Sample",
@@ -29,5 +32,7 @@ __all__ = [
     "bind_writes",
     "clock_ms",
     "format_for",
+    "looks_of_calendar",
     "open_sample",
+    "packing_of",
 ]

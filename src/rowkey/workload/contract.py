@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused, did_you_mean
+from rowkey.workload.files import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,9 +75,15 @@ class Format(ABC):
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names, before `.gz` or `.zip`, that mean this format."""
     options: ClassVar[tuple[Option, ...]] = ()
+    nulls_may_be_empty: ClassVar[bool] = False
+    """Whether a null of a text that cannot be null is an empty one."""
+    rows_name_values: ClassVar[bool] = False
+    """Whether each row names its values, so that any may lack some; else all have the same."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.chosen = read_options(type(self), given)
+        self.meter = Meter()
+        """How far the file is read that was opened last, where a format lets it watch."""
 
     @abstractmethod
     def batches(
@@ -92,6 +99,10 @@ class Format(ABC):
         Raises:
             SampleError: the file cannot be read, or has no such column.
         """
+
+    def count(self, path: Path) -> int | None:
+        """How many rows a file has, where it says so without being read; None elsewhere."""
+        return None
 
     def check_named(self, path: Path, columns: Sequence[str]) -> None:  # noqa: B027 - a default
         """Raise if a file whose rows name their values has none of some names.

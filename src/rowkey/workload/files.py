@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -25,27 +26,54 @@ LONGEST_LINE = 1 << 20
 """Bytes of the longest line that is read; a longer one is no record of anything."""
 
 
+class Meter:
+    """How far a file is read, told by its own bytes, compressed or not."""
+
+    def __init__(self) -> None:
+        self._stream: IO[bytes] | None = None
+        self._size = 0
+
+    def watch(self, stream: IO[bytes]) -> None:
+        """Watch a file from now on, in place of another."""
+        self._stream = stream
+        self._size = os.fstat(stream.fileno()).st_size
+
+    @property
+    def share(self) -> float | None:
+        """Which share of it is read; None if nothing is watched, or its size is not known."""
+        if self._stream is None or not self._size:
+            return None
+        at = self._size if self._stream.closed else self._stream.tell()
+        return min(at / self._size, 1.0)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
     """A file as a stream of its uncompressed bytes.
 
     A zip file must hold one file.
+
+    Args:
+        path: the file.
+        meter: told what is read.
 
     Raises:
         SampleError: there is no such file, it cannot be read, or its compression is broken.
     """
     try:
-        if path.suffix.lower() == ".gz":
-            with gzip.open(path, "rb") as stream:
-                yield stream  # type: ignore[misc]
-        elif path.suffix.lower() == ".zip":
-            with (
-                zipfile.ZipFile(path) as archive,
-                archive.open(_only_member(archive, path)) as inner,
-            ):
-                yield inner
-        else:
-            with path.open("rb") as plain:
+        with path.open("rb") as plain:
+            if meter is not None:
+                meter.watch(plain)
+            if path.suffix.lower() == ".gz":
+                with gzip.GzipFile(fileobj=plain) as stream:
+                    yield stream  # type: ignore[misc]
+            elif path.suffix.lower() == ".zip":
+                with (
+                    zipfile.ZipFile(plain) as archive,
+                    archive.open(_only_member(archive, path)) as inner,
+                ):
+                    yield inner
+            else:
                 yield plain
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
@@ -62,13 +90,17 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> str:
     return members[0].filename
 
 
-def lines_of(path: Path) -> Iterator[str]:
+def lines_of(path: Path, meter: Meter | None = None) -> Iterator[str]:
     """The lines of a text file, without their ends; bytes that are not UTF-8 are kept visible.
+
+    Args:
+        path: the file.
+        meter: told what is read.
 
     Raises:
         SampleError: the file cannot be read, or a line is longer than 1 MiB.
     """
-    with opened(path) as stream:
+    with opened(path, meter) as stream:
         number = 0
         while line := stream.readline(LONGEST_LINE + 1):
             number += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from rowkey.workload.records import LeftOut
 from rowkey.workload.values.digits import from_calendar, is_of_calendar
 from rowkey.workload.values.eras import Era
 from rowkey.workload.values.rejected import LACKS, why_rejected
-from rowkey.workload.values.typed import as_declared
+from rowkey.workload.values.typed import as_declared, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,10 +32,12 @@ class Events:
     Args:
         rows: a column for each field that was asked for.
         clock_ms: when each happened or arrived, in milliseconds since 1970; None if nothing tells.
+        numbers: the number of each among the rows of its file, from 1; None where it has no file.
     """
 
     rows: pa.RecordBatch
     clock_ms: np.ndarray[Any, Any] | None
+    numbers: np.ndarray[Any, Any] | None = None
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -50,6 +52,9 @@ class Sample:
         format: how it is read.
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
+        exact: whether a value that its field cannot hold makes the row none, where the field is
+            nullable too; otherwise it is then null.
+        read: rows of the file that are read so far.
         left_out: rows that could be no events, counted while reading.
         assumed: what the file leaves open and was guessed, as sentences.
     """
@@ -58,10 +63,13 @@ class Sample:
     format: Format
     fields: Mapping[str, Field]
     time: Field | None
+    exact: bool = False
+    read: int = 0
     left_out: LeftOut = field(default_factory=LeftOut)
     assumed: list[str] = field(default_factory=list)
     _of_calendar: dict[str, bool] = field(default_factory=dict)
     _remedy: str = LACKS
+    _count: int | None = None
 
     def events(self) -> Iterator[Events]:
         """The events in the order of the file, a bounded number at a time.
@@ -69,26 +77,61 @@ class Sample:
         Raises:
             SampleError: the file cannot be read, or has no events.
         """
-        sources = {name: f.words.source or name for name, f in self.fields.items()}
+        sources = {name: _source(f) for name, f in self.fields.items()}
         columns = list(dict.fromkeys(sources.values()))
         self.left_out, self._remedy = LeftOut(), LACKS
-        first, kept = 0, 0
+        self.read, kept = 0, 0
         eras = [Era(f) for f in self.fields.values() if f.type.tick is not None]
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
         for raw in self.format.batches(self.path, columns, self.left_out):
             empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
             arrays = [self._column(f, raw.column(sources[name])) for name, f in self.fields.items()]
-            batch = self._whole(arrays, first, [raw.column(sources[name]) for name in self.fields])
-            first += raw.num_rows
+            batch, kept_rows = self._whole(
+                arrays, [raw.column(sources[name]) for name in self.fields]
+            )
+            numbers = kept_rows + (self.read + 1)
+            self.read += raw.num_rows
             kept += batch.num_rows
             for era in eras:
                 era.add(era.field.physical(batch.column(era.field.name).drop_null()))
             if batch.num_rows:
-                yield Events(batch, self._clock(batch))
+                yield Events(batch, self._clock(batch), numbers)
         if empty:
             self.format.check_named(self.path, [name for name in columns if name in empty])
         self._check(kept)
         self._assume(era.said for era in eras)
+
+    def fitted(self) -> Sample:
+        """The same sample of what its file has.
+
+        Fields are read by their own names where the file was written from a table: it then has the
+        columns of all fields, in their order, or no column that is declared by `from`. A nullable
+        field whose column is missing is left out.
+        """
+        first = next(iter(self.format.batches(self.path, None, LeftOut())), None)
+        if first is None:
+            return self
+        names = first.schema.names
+        there = {*names, *map(str.strip, names)}
+        is_dump = names == list(self.fields)
+        fields = {n: _found(f, there, is_dump=is_dump) for n, f in self.fields.items()}
+        if not self.format.rows_name_values:
+            fields = {n: f for n, f in fields.items() if _source(f) in there or not f.nullable}
+        return replace(self, fields=fields)
+
+    def total(self) -> int | None:
+        """How many rows the file has, while its events are read.
+
+        Returns:
+            What it says itself; else an estimate from the share of its bytes that is read; None
+            where neither is known.
+        """
+        if self._count is None:
+            self._count = self.format.count(self.path) or 0
+        share = self.format.meter.share
+        if self._count or not share:
+            return self._count or None
+        return round(self.read / share)
 
     def _assume(self, sentences: Iterable[str]) -> None:
         """Note what was guessed, once however often the file is read."""
@@ -97,6 +140,8 @@ class Sample:
     def _column(self, declared: Field, array: pa.Array) -> pa.Array:
         """A column as its field has it; what its digits mean, the first that come decide."""
         name = declared.name
+        if declared.type.is_sequence and not declared.nullable and self.format.nulls_may_be_empty:
+            array = array.fill_null("")
         if name not in self._of_calendar:
             told = is_of_calendar(declared, array)
             if told is not None:
@@ -107,8 +152,10 @@ class Sample:
             return from_calendar(declared, array)
         return as_declared(declared, array)
 
-    def _whole(self, arrays: list[Any], first: int, raw: list[Any]) -> pa.RecordBatch:
-        """The rows that have a value for every field that must have one."""
+    def _whole(
+        self, arrays: list[Any], raw: list[Any]
+    ) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
+        """The rows that have a value for every field that must have one, and their indexes."""
         import numpy as np
         import pyarrow as pa
 
@@ -117,16 +164,19 @@ class Sample:
         lacks: list[tuple[int, int]] = []
         for number, declared in enumerate(self.fields.values()):
             column = batch.column(number)
-            if declared.nullable or not column.null_count:
+            if not column.null_count or (declared.nullable and not self.exact):
                 continue
             valid = column.is_valid().to_numpy(zero_copy_only=False)
-            whole &= valid
-            lacks.append((int(np.argmin(valid)), number))
+            if declared.nullable:
+                valid |= is_blank(raw[number])
+            if not valid.all():
+                whole &= valid
+                lacks.append((int(np.argmin(valid)), number))
         if not lacks:
-            return batch
+            return batch, np.arange(batch.num_rows)
         row, number = min(lacks)
-        self._note(int((~whole).sum()), first + row + 1, number, raw[number].slice(row, 1))
-        return batch.filter(pa.array(whole))
+        self._note(int((~whole).sum()), self.read + row + 1, number, raw[number].slice(row, 1))
+        return batch.filter(pa.array(whole)), np.flatnonzero(whole)
 
     def _note(self, count: int, row: int, number: int, found: pa.Array) -> None:
         """Note rows that are no events, the first of them with the value that it holds."""
@@ -150,6 +200,18 @@ class Sample:
                 "a value for every field of the key" if self._remedy == LACKS else "",
                 self._remedy,
             )
+
+
+def _source(field: Field) -> str:
+    """The column of a field."""
+    return field.words.source or field.name
+
+
+def _found(field: Field, there: set[str], *, is_dump: bool) -> Field:
+    """A field as one of the columns that are there holds it."""
+    if not is_dump and (field.words.source in there or field.name not in there):
+        return field
+    return replace(field, words=field.words.model_copy(update={"source": None}))
 
 
 def clock_ms(field: Field, array: pa.Array) -> np.ndarray[Any, Any]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import rowkey
 from rowkey.cells import Cell, Family, Kind, RowCells
-from rowkey.engines import Ask, Span, TableSpec
+from rowkey.engines import Ask, Span, TableSpec, open_engine
 from rowkey.engines.backends.rocks import Rocks
 from rowkey.errors import Refused, Unsupported
+from rowkey.table import drop_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from rowkey.engines import Store
 
+LOGS = rowkey.Design("logs", "[n]", fields={"n": "u8"})
 RAW = Ask(raw=True, versions=100)
 ODD = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
 
@@ -135,6 +139,30 @@ def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
         Rocks.open(str(tmp_path / "file"))
 
 
+@pytest.mark.parametrize("where", ["a\0b", "\ud800", "\0", "a/\udfff"])
+@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there, Rocks.examine, Rocks.repair])
+def test_a_path_that_no_file_has_is_refused(where: str, how: Callable[[str], object]) -> None:
+    """It is told before the system is asked, whose own words would be no sentence."""
+    with pytest.raises(Refused, match="holds a character that no path has; expected rocks:PATH"):
+        how(where)
+
+
+def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
+    """Looking for damage, mending and asking whether it is there leave nothing behind."""
+    where = str(tmp_path / "none" / "data")
+    assert not Rocks.is_there(where)
+    for how in (Rocks.examine, Rocks.repair):
+        with pytest.raises(Refused, match="there is no directory"):
+            how(where)
+    assert [] == list(tmp_path.iterdir())
+    with Rocks.open(where):
+        pass
+    assert Rocks.is_there(where)
+    assert [] == Rocks.examine(where)
+    with pytest.raises(Unsupported, match="it cannot be used"):
+        Rocks.is_there(f"{tmp_path / 'none' / 'data' / '.lock'}/data")
+
+
 def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
     """It is no table, and no table can be it."""
     with Rocks.open(str(tmp_path)) as engine:
@@ -143,3 +171,20 @@ def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
         assert [] == engine.tables()
         with pytest.raises(Refused, match="begins with"):
             engine.create(TableSpec(".catalog", (Family("d"),)))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda url: open_engine(url, create=False),
+        lambda url: rowkey.open("logs", url),
+        lambda url: rowkey.open(LOGS, url, create=False),
+        lambda url: drop_table("logs", url),
+    ],
+    ids=["open_engine", "by name", "create=False", "drop_table"],
+)
+def test_nothing_is_made_for_who_makes_nothing(tmp_path: Path, asked: Callable[[str], Any]) -> None:
+    """A directory that is not there is refused and stays so, except where a table is made."""
+    with pytest.raises(Refused, match="there is no such place, and no table"):
+        asked(f"rocks:{tmp_path / 'a' / 'b'}")
+    assert not (tmp_path / "a").exists()

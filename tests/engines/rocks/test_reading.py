@@ -123,6 +123,50 @@ def test_snapshots_see_nothing_of_what_follows(engine: Rocks, ask: Ask) -> None:
         assert expected.get([*rows, b"none"], ask) == kept.get([*rows, b"none"], ask)
 
 
+@pytest.mark.parametrize("ask", ASKS, ids=repr)
+@pytest.mark.parametrize("is_kept", [False, True], ids=["table", "snapshot"])
+def test_what_lies_ahead_is_told_and_still_given(engine: Rocks, ask: Ask, is_kept: bool) -> None:
+    """No row stands before the key that is told, and telling it neither takes nor counts a row."""
+    twins = Twins(engine)
+    twins.fill(Random(7), 300, deletes=True)
+    reader = twins.rocks.snapshot() if is_kept else twins.rocks
+    cursors = reader.scan(SPANS, ask)
+    told = [(cursor.ahead(), cursor.ahead())[0] for cursor in cursors]
+    assert 0 == sum(region.reads for region in twins.rocks.regions())
+    rows = [list(cursor) for cursor in twins.memory.scan(SPANS, ask)]
+    firsts = [min(found[0].row, found[-1].row) for found in rows if found]
+    lasts = [max(found[0].row, found[-1].row) for found in rows if found]
+    bounds = [key for key, found in zip(told, rows, strict=True) if found]
+    assert all(
+        key is not None and (key >= last if ask.reverse else key <= first)
+        for key, first, last in zip(bounds, firsts, lasts, strict=True)
+    )
+    assert rows == [list(cursor) for cursor in cursors]
+    assert twins.memory.regions() == twins.rocks.regions()
+    assert [None] * len(SPANS) == [cursor.ahead() for cursor in cursors]
+
+
+def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: Rocks) -> None:
+    """The pair that was read to tell it is in the first block."""
+    twins = Twins(engine)
+    twins.fill(Random(8), 90, deletes=False)
+    for ask in (Ask(columns={"d": ()}), Ask(columns={"d": ()}, reverse=True)):
+        (expected,), (found,) = (store.scan([Span()], ask) for store in (twins.memory, twins.rocks))
+        assert found.ahead() is not None
+        assert list(expected.blocks()) == list(found.blocks())
+
+
+def test_gets_of_one_moment_follow_what_is_altered_between_them(engine: Rocks) -> None:
+    """What a get knows of the families is not known to the next one once they are others."""
+    twins = Twins(engine)
+    twins.mutate([RowCells(b"1", [Cell("d", b"q", NOW_MS - 5_000, b"v")])])
+    assert 1 == len(twins.rocks.get([b"1"])[0].cells)
+    for store in (twins.rocks, twins.memory):
+        store.alter([Family("d", versions=2, ttl_s=1), Family("f")])
+    assert twins.memory.get([b"1"]) == twins.rocks.get([b"1"]) == [RowCells(b"1", [])]
+    assert twins.memory.get([b"1"], Ask(raw=True)) == twins.rocks.get([b"1"], Ask(raw=True))
+
+
 NARROW_ASKS = [
     Ask(columns={"d": (b"q7", b"", b"none")}),
     Ask(columns={"d": (b"\0",)}),

@@ -20,6 +20,7 @@ def command(designs: tuple[str, ...], output: str, *, exit_zero: bool) -> int:
     rowkey check logs.toml
     rowkey check designs/*.toml -f json
     """
+    from rowkey.cli.packing import packing_for
     from rowkey.design import Design, properties_of
     from rowkey.errors import DeclarationError
     from rowkey.heat import foreseen
@@ -35,10 +36,10 @@ def command(designs: tuple[str, ...], output: str, *, exit_zero: bool) -> int:
             if output == "text":
                 print_lines([str(problem)])
             continue
-        found, causes = properties_of(design), foreseen(design)
-        documents.append(check_document(path, design, found, causes))
+        found, causes, packing = properties_of(design), foreseen(design), packing_for(design)
+        documents.append(check_document(path, design, found, causes, packing))
         if output == "text":
-            print_lines(check_lines(path, design, found, causes))
+            print_lines(check_lines(path, design, found, causes, packing))
     if output == "json":
         print_json(documents[0] if len(documents) == 1 else documents)
     return 1 if broken and not exit_zero else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.options import DESIGN, FORMAT, SAMPLE, SEED, print_lines
-from rowkey.cli.tables import ON, reaching
+from rowkey.cli.tables import ON
 
 
 @click.command(short_help="Make a table, pre-split as designed.")
@@ -32,7 +32,7 @@ def command(
     found = rowkey.Design.read(design)
     words = None if sample_format is None else {"kind": sample_format}
     cut = cut_design(found, sample, format_words=words, seed=seed)
-    with reaching(), create_table(found, url, splits=cut.boundaries.splits) as table:
+    with create_table(found, url, splits=cut.boundaries.splits) as table:
         families = ", ".join(found.families)
         regions = len(table.regions())
         print_lines([f"{found.table}: {regions} regions, families {families}"])

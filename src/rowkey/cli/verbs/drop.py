@@ -7,7 +7,7 @@ import sys
 import click
 
 from rowkey.cli.options import print_aside, print_lines
-from rowkey.cli.tables import ON, name_of, reaching
+from rowkey.cli.tables import ON, name_of
 
 
 @click.command(short_help="Remove a table and all its rows.")
@@ -30,6 +30,5 @@ def command(table: str, url: str, yes: str | None) -> None:
     if typed != name:
         given = "its name was not typed" if typed is None else f"{typed[:40]!r} is not its name"
         raise click.UsageError(f"{name} stays: {given}. Give --yes {name}.")
-    with reaching():
-        drop_table(name, url)
+    drop_table(name, url)
     print_lines([f"{name}: dropped"])

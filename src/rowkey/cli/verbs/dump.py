@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.options import DESIGN
-from rowkey.cli.tables import ON, opened, print_rows
+from rowkey.cli.forms import DUMPED, form_option
+from rowkey.cli.options import DESIGN, print_aside, rows_said
+from rowkey.cli.tables import ON, opened
 
 
 @click.command(short_help="All rows, for a file.")
 @DESIGN
 @ON
-@click.option(
-    "-f",
-    "form",
-    type=click.Choice(["jsonl", "csv", "arrow"]),
-    default="jsonl",
-    show_default=True,
-    help="How rows are printed.",
-)
-def command(design: str, url: str, form: str) -> None:
-    """Print all rows, in the order of the key less what only spreads them; `load` takes them back.
+@form_option(DUMPED)
+def command(design: str, url: str, form: str | None, output: str | None) -> None:
+    """Write all rows, in the order of the key less what only spreads them; `load` takes them back.
 
-    In CSV a null stands as nothing and an empty text as two quotes, which `load` reads alike: where
-    texts may be null, JSON lines and Arrow keep them apart.
+    Standard output gets JSON lines unless -f says otherwise. A file gets its name once it is whole:
+    a dump that is interrupted leaves none. In CSV a null is nothing between two commas and an empty
+    text is two quotes; `load` reads them so.
 
     \b
-    rowkey dump logs.toml --on rocks:./data > rows.jsonl
-    rowkey dump logs.toml --on rocks:./data -f arrow > rows.arrows
+    rowkey dump logs.toml --on rocks:./data -o rows.parquet
+    rowkey dump logs.toml --on rocks:./data -f csv | gzip > rows.csv.gz
     """
+    from rowkey.cli.forms import write_rows
+    from rowkey.cli.outputs import Destination
+
+    to = Destination.of(form, output, DUMPED)
     with opened(design, url) as table:
-        print_rows(table.scan(), form)
+        count = write_rows(table.scan(), to)
+    if to.path is not None:
+        print_aside([rows_said(count, f"written to {to.path}")])

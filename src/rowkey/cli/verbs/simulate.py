@@ -49,25 +49,29 @@ def command(
     rowkey simulate logs.toml --sample events.csv
     rowkey simulate logs.toml -f json
     """
+    from rowkey.cli.packing import packing_for
     from rowkey.design import Design
     from rowkey.simulate import run
 
+    words = None if sample_format is None else {"kind": sample_format}
+    judged = Design.read(design)
     with progress_to(progress, "replaying") as shown:
         found = run(
-            Design.read(design),
+            judged,
             sample,
-            format_words=None if sample_format is None else {"kind": sample_format},
+            format_words=words,
             second_half=second_half,
             seed=seed,
             progress=shown,
         )
+    packing = packing_for(judged, sample, words)
     if output == "json":
         from rowkey.render import simulation_document
 
-        print_json(simulation_document(found))
+        print_json(simulation_document(found, packing))
     else:
         from rowkey.cli.screen import console
         from rowkey.render import print_simulation
 
-        print_simulation(found, console())
+        print_simulation(found, console(), packing)
     return 1 if found.verdict.is_hot and not exit_zero else 0

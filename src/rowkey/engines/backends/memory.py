@@ -46,6 +46,10 @@ class _Reading(Reader):
     def __init__(self, table: HeldTable, clock: Clock) -> None:
         self._table, self._clock, self._closed = table, clock, False
 
+    def _families(self) -> Mapping[str, Family]:
+        """The families, by which the rows are judged."""
+        return self._table.families
+
     def _look(self) -> Picture:
         """The rows, to be looked at under the lock."""
         return self._table.now
@@ -61,8 +65,9 @@ class _Reading(Reader):
 
     def _views(self, ask: Ask) -> dict[str, View]:
         self._check_open()
-        check_ask(ask, self._table.families)
-        return make_views(ask, self._table.families, self._clock())
+        families = self._families()
+        check_ask(ask, families)
+        return make_views(ask, families, self._clock())
 
     def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
         views = self._views(ask)
@@ -95,6 +100,10 @@ class _Snapshot(_Reading):
     def __init__(self, table: HeldTable, clock: Clock, picture: Picture) -> None:
         super().__init__(table, clock)
         self._picture = picture
+        self._described = table.families
+
+    def _families(self) -> Mapping[str, Family]:
+        return self._described
 
     def _look(self) -> Picture:
         return self._picture

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
-from rowkey.engines.contract import Engine, Store, TableSpec
-from rowkey.engines.rocksdb import Mended, RocksStore, Table, check_codecs, lock_directory, mend
+from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
+from rowkey.engines.rocksdb import Mended, OpenTable, RocksStore, check_codecs, lock_directory, mend
+from rowkey.engines.rocksdb.mending import Examined, examine
 from rowkey.engines.specs import check_spec
 from rowkey.errors import Refused, Unsupported, shown
 
@@ -26,11 +26,6 @@ CATALOG = ".catalog"
 """Where the designs of the tables lie, beside them; no table's name begins with a point."""
 
 _DROPPED = ".dropped-"
-
-
-def wall_clock() -> int:
-    """The time of day in ms since 1970."""
-    return time.time_ns() // 10**6
 
 
 class Rocks(Engine):
@@ -49,12 +44,12 @@ class Rocks(Engine):
 
     def __init__(self, path: Path, held: BinaryIO, clock: Clock, *, sync: bool) -> None:
         self._path, self._held, self._clock, self._sync = path, held, clock, sync
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, OpenTable] = {}
         self._lock = RLock()
         self._closed = False
 
     @classmethod
-    def open(cls, where: str, *, sync: bool = False, clock: Clock = wall_clock) -> Rocks:
+    def open(cls, where: str, *, sync: bool = False, clock: Clock = now_ms) -> Rocks:
         """Open a directory, which is made if there is none.
 
         Args:
@@ -63,21 +58,59 @@ class Rocks(Engine):
             clock: gives the time of day in ms.
 
         Raises:
-            Refused: no path is given.
+            Refused: no path is given, or one that no file can have.
             Unsupported: it cannot be made or written to, or another process has it.
         """
-        if not where:
-            raise Refused("url", "rocks: names no directory", "rocks:PATH")
-        path = Path(where)
+        path = _path_of(where)
         try:
             path.mkdir(parents=True, exist_ok=True)
             held = lock_directory(path)
         except OSError as problem:
-            what = f"it cannot be used: {problem.strerror or problem}"
-            raise Unsupported(str(path), what, "a directory to write to") from problem
+            raise _unusable(path, problem) from problem
         for left in path.glob(f"{_DROPPED}*"):
             shutil.rmtree(left, ignore_errors=True)
         return cls(path, held, clock, sync=sync)
+
+    @classmethod
+    def is_there(cls, where: str) -> bool:
+        """Whether there is a directory to open, so that opening it makes none.
+
+        Args:
+            where: its path.
+
+        Raises:
+            Refused: no path is given, or one that no file can have.
+            Unsupported: it cannot be looked at.
+        """
+        path = _path_of(where)
+        try:
+            path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as problem:
+            raise _unusable(path, problem) from problem
+        return True
+
+    @classmethod
+    def examine(cls, where: str) -> list[Examined]:
+        """What is damaged in the logs of tables; nothing is changed.
+
+        Args:
+            where: the directory, open in no process.
+
+        Returns:
+            What was found of each table, in the order of their names.
+
+        Raises:
+            Refused: there is no such directory.
+            Unsupported: another process has it; or it is damaged elsewhere than in a log.
+        """
+        with cls._existing(where) as engine:
+            found = [examine(_directory(Path(where), name)) for name in engine.tables()]
+            for name, one in zip(engine.tables(), found, strict=True):
+                if not one.log:
+                    engine.table(name)
+            return found
 
     @classmethod
     def repair(cls, where: str) -> list[Mended]:
@@ -90,10 +123,18 @@ class Rocks(Engine):
             What was done to each table, in the order of their names; it is logged as well.
 
         Raises:
+            Refused: there is no such directory.
             Unsupported: another process has it, or something else than a log is damaged.
         """
-        with cls.open(where) as engine:
+        with cls._existing(where) as engine:
             return [mend(_directory(Path(where), name)) for name in engine.tables()]
+
+    @classmethod
+    def _existing(cls, where: str) -> Rocks:
+        """A directory that is there, open."""
+        if not cls.is_there(where):
+            raise Refused("url", f"there is no directory {shown(where)}", "rocks:PATH")
+        return cls.open(where)
 
     @property
     def catalog_url(self) -> str:
@@ -114,7 +155,7 @@ class Rocks(Engine):
                 raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
             directory = _directory(self._path, spec.name)
             shutil.rmtree(directory, ignore_errors=True)
-            table = Table.create(directory, spec, self._clock, sync=self._sync)
+            table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
             (directory / _MARK).write_text("rocks 1\n", "ascii")
             _sync_directory(directory)
             self._tables[spec.name] = table
@@ -129,7 +170,7 @@ class Rocks(Engine):
                 table = None
             if table is None:
                 self._check_there(name)
-                table = Table.open(_directory(self._path, name), self._clock, sync=self._sync)
+                table = OpenTable.open(_directory(self._path, name), self._clock, sync=self._sync)
                 self._tables[name] = table
         return RocksStore(table)
 
@@ -167,6 +208,30 @@ class Rocks(Engine):
                     table.close()
             finally:
                 self._held.close()
+
+
+def _path_of(where: str) -> Path:
+    """The path of a URL.
+
+    Raises:
+        Refused: there is none, or none that a file can have.
+    """
+    if not where:
+        raise Refused("url", "rocks: names no directory", "rocks:PATH")
+    try:
+        is_path = b"\0" not in os.fsencode(where)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        what = f"{shown(where)} holds a character that no path has"
+        raise Refused("url", what, "rocks:PATH")
+    return Path(where)
+
+
+def _unusable(path: Path, problem: OSError) -> Unsupported:
+    """The error of a directory that the system does not give."""
+    what = f"it cannot be used: {problem.strerror or problem}"
+    return Unsupported(str(path), what, "a directory to write to")
 
 
 def _directory(place: Path, table: str) -> Path:

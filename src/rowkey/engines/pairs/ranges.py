@@ -5,16 +5,16 @@ What a range reads ahead grows as it is read, so that its first row costs no mor
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocksdict import ReadOptions
 
 from rowkey.engines.pairs.layout import BEHIND, END, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from rocksdict import Rdict, RdictIter
 
@@ -107,7 +107,7 @@ Source: TypeAlias = "Rdict | Frozen"
 """A family, as it is or as it was."""
 
 
-class Opened(NamedTuple):
+class Opened:
     """The pairs of a range, read as they are asked for.
 
     Args:
@@ -116,9 +116,29 @@ class Opened(NamedTuple):
         reverse: whether they come in reverse.
     """
 
-    pairs: Iterator[Pair]
-    options: ReadOptions | None
-    reverse: bool
+    __slots__ = ("_options", "ahead", "pairs", "reverse")
+
+    def __init__(
+        self, pairs: Iterator[Pair], options: ReadOptions | None = None, *, reverse: bool = False
+    ) -> None:
+        self.pairs, self.reverse = pairs, reverse
+        self.ahead: list[Pair] = []
+        """What was read of them, but is still to be given."""
+        self._options = options
+
+    def next_key(self) -> bytes | None:
+        """The key of the next pair, which is still to be given; None if there is no more."""
+        if not self.ahead:
+            pair = next(self.pairs, None)
+            if pair is None:
+                return None
+            self.ahead = [pair]
+        return self.ahead[0][0]
+
+    def rest(self) -> Iterator[Pair]:
+        """What is still to be given."""
+        ahead, self.ahead = self.ahead, []
+        return chain(ahead, self.pairs) if ahead else self.pairs
 
 
 def open_pairs(source: Source, span: Span, *, reverse: bool = False) -> Opened:
@@ -133,17 +153,19 @@ def open_pairs(source: Source, span: Span, *, reverse: bool = False) -> Opened:
     """
     start, stop = escape(span.start), escape(span.stop)
     if isinstance(source, Frozen):
-        return Opened(source.pairs(start, stop, reverse=reverse), None, reverse)
+        return Opened(source.pairs(start, stop, reverse=reverse), reverse=reverse)
     options = None
     if stop:
         options = ReadOptions()
         options.set_iterate_upper_bound(stop)
+    pairs: Any
     if not reverse:
-        forward = cast("Iterator[Pair]", source.items(from_key=start, read_opt=options))
-        return Opened(forward, options, reverse)
-    pairs = cast("Iterator[Pair]", source.items(backwards=True, read_opt=options))
-    # rocksdict takes a lower bound for an upper one, so the end is watched for here.
-    return Opened(_down_to(start, pairs) if start else pairs, options, reverse)
+        pairs = source.items(from_key=start, read_opt=options)
+    else:
+        pairs = source.items(backwards=True, read_opt=options)
+        # rocksdict takes a lower bound for an upper one, so the end is watched for here.
+        pairs = _down_to(start, pairs) if start else pairs
+    return Opened(pairs, options, reverse=reverse)
 
 
 def _down_to(least: bytes, pairs: Iterator[Pair]) -> Iterator[Pair]:
@@ -170,9 +192,9 @@ def row_pairs(source: Source, prefix: bytes, view: View) -> list[Pair]:
         return list(source.pairs(prefix, behind))
     options = ReadOptions()
     options.set_iterate_upper_bound(behind)
-    items = cast("Iterator[Pair]", source.items(from_key=prefix, read_opt=options))
+    items: Any = source.items(from_key=prefix, read_opt=options)
     if view.all_columns:
-        return list(items)
+        return list(items)  # now: RocksDB keeps no copy of the bound in the options
     pairs = list(islice(items, _NARROW))
     if len(pairs) < _NARROW:
         return (
@@ -207,24 +229,22 @@ def _some_columns(source: Rdict, options: ReadOptions, prefix: bytes, view: View
             pairs.next()
 
 
-def rows_alone(opened: Opened, count: int, ahead: list[Pair]) -> Iterator[list[Pair]]:
-    """The first rows of a range one by one, so that each costs what it holds.
+def rows_alone(opened: Opened, count: int) -> Iterator[list[Pair]]:
+    """The next rows of a range one by one, so that each costs what it holds.
 
     Args:
-        opened: the range.
+        opened: the range; the pair that was read behind them is still to be given.
         count: how many.
-        ahead: is given the pair that was read behind them.
 
     Returns:
         The pairs of each row, ascending.
     """
-    items, _, reverse = opened
+    items, reverse = opened.rest(), opened.reverse
     pair = next(items, None)
     for _ in range(count):
         if pair is None:
             return
-        key = pair[0]
-        prefix = key[: key.index(END) + 1]
+        prefix = pair[0].partition(END)[0] + END
         row = [pair]
         for pair in items:  # the last one read begins the next row
             if not pair[0].startswith(prefix):
@@ -236,33 +256,31 @@ def rows_alone(opened: Opened, count: int, ahead: list[Pair]) -> Iterator[list[P
             row.reverse()
         yield row
     if pair is not None:
-        ahead.append(pair)
+        opened.ahead.append(pair)
 
 
-def read_chunks(opened: Opened, ahead: Sequence[Pair] = (), first: int = MOST) -> Iterator[Pairs]:
-    """Everything stored in a range, in ascending chunks of whole rows.
+def read_chunks(opened: Opened, first: int = MOST) -> Iterator[Pairs]:
+    """Everything that is still to be given of a range, in ascending chunks of whole rows.
 
     Args:
         opened: the range; in reverse the last rows come first, a chunk is ascending all the same.
-        ahead: pairs of it that were read before.
         first: about how many cells the first chunk has.
 
     Returns:
         Keys and values, at least one row of them each.
     """
-    keys, values = [key for key, _ in ahead], [value for _, value in ahead]
-    for chunk_keys, chunk_values in _chunks(opened.pairs, keys, values, first):
+    for chunk_keys, chunk_values in _chunks(opened.rest(), first):
         if opened.reverse:
             chunk_keys.reverse()
             chunk_values.reverse()
         yield chunk_keys, chunk_values
 
 
-def _chunks(
-    items: Iterator[Pair], keys: list[bytes], values: list[bytes], first: int
-) -> Iterator[Pairs]:
-    """Chunks of whole rows, the first one beginning with what was read before."""
-    wanted, size = first + len(keys), 0
+def _chunks(items: Iterator[Pair], first: int) -> Iterator[Pairs]:
+    """Chunks of whole rows, in the order in which they are read."""
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    wanted, size = first, 0
     while True:
         part = list(islice(items, min(wanted - len(keys), PART)))
         if part:

@@ -4,6 +4,6 @@ from rowkey.engines.rocksdb.locking import lock_directory
 from rowkey.engines.rocksdb.mending import Mended, mend
 from rowkey.engines.rocksdb.options import check_codecs
 from rowkey.engines.rocksdb.store import RocksStore
-from rowkey.engines.rocksdb.tables import Table
+from rowkey.engines.rocksdb.tables import OpenTable
 
-__all__ = ["Mended", "RocksStore", "Table", "check_codecs", "lock_directory", "mend"]
+__all__ = ["Mended", "OpenTable", "RocksStore", "check_codecs", "lock_directory", "mend"]

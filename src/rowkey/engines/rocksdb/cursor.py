@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from itertools import chain, groupby, islice
 from operator import itemgetter
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from rowkey.cells import RowCells
 from rowkey.engines.columns import build_blocks
 from rowkey.engines.contract import Ask, Cursor
 from rowkey.engines.pairs.blocks import chunk_blocks, regrouped
+from rowkey.engines.pairs.layout import END, unescape
 from rowkey.engines.pairs.paging import paged_chunks, pages
 from rowkey.engines.pairs.ranges import FIRST, MOST, read_chunks
 from rowkey.engines.pairs.reading import Rows, first_rows, read_rows
@@ -21,10 +24,60 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, View
-    from rowkey.engines.pairs.ranges import Opened, Pair, Pairs
+    from rowkey.engines.pairs.ranges import Opened, Pairs
     from rowkey.engines.rocksdb.ledger import Ledger
 
 _UNLIMITED = 2**63
+
+
+class Cursors:
+    """The cursors of one scan, known to the table and counted as one.
+
+    A scan may have hundreds, most of which give a row or none: told one by one, they would take
+    longer to be known and counted than to be read.
+
+    Args:
+        ledger: told of each row that is given.
+        views: what is seen of each family.
+        ask: what was asked.
+    """
+
+    def __init__(self, ledger: Ledger, views: Mapping[str, View], ask: Ask) -> None:
+        self.ledger, self.views, self.ask = ledger, views, ask
+        # A row of several families is whole only when all of them were read.
+        self.is_paged = len(views) == 1 and pages(ask)
+        self.alone: list[bytes] = []
+        """The rows that were given one by one; it only grows, so that threads lose none."""
+        self._counted = 0
+        self._lock = Lock()
+        self._given: list[ref[RocksCursor]] = []
+
+    def over(self, ranges: Iterable[Mapping[str, Opened]]) -> list[RocksCursor]:
+        """A cursor for each range, opened in every family; they live while others hold them."""
+        cursors = [RocksCursor(opened, self) for opened in ranges]
+        self._given = list(map(ref, cursors))
+        return cursors
+
+    def settle(self) -> None:
+        """Count the rows that all of them have given since this was last asked."""
+        for cursor in self._living():
+            cursor.settle()
+
+    def settle_alone(self) -> None:
+        """Count those that were given one by one."""
+        if self._counted < len(self.alone):
+            with self._lock:
+                names = self.alone[self._counted :]
+                self._counted += len(names)
+            self.ledger.count_reads(names)
+
+    def close(self) -> None:
+        """Let go of what they hold."""
+        for cursor in self._living():
+            cursor.close()
+
+    def _living(self) -> Iterator[RocksCursor]:
+        return filter(None, (cursor() for cursor in self._given))
 
 
 class RocksCursor(Cursor):
@@ -32,35 +85,35 @@ class RocksCursor(Cursor):
 
     Args:
         opened: the range in each family asked for.
-        views: what is seen of each.
-        ask: what was asked.
-        ledger: told of each row that is given.
+        scan: what it has in common with the other cursors of its scan.
     """
 
-    def __init__(
-        self,
-        opened: Mapping[str, Opened],
-        views: Mapping[str, View],
-        ask: Ask,
-        ledger: Ledger,
-    ) -> None:
-        self._opened, self._views = opened, views
-        self._ask, self._ledger = ask, ledger
-        # A row of several families is whole only when all of them were read.
-        self._is_paged = len(opened) == 1 and pages(ask)
-        self._first: list[bytes] = []
-        self._names: list[bytes] = []
-        self._ahead: Iterator[bytes] = iter(self._names)
-        self._counted = 0
-        self._rows: Generator[RowCells, None, None] | None = None
-        self._blocks: Generator[pa.RecordBatch, None, None] | None = None
-        self._closed = False
+    # What most of hundreds of cursors never change is not set in each.
+    _names: Sequence[bytes] = ()
+    _ahead: Iterator[bytes] = iter([])
+    _counted = 0
+    _rows: Generator[RowCells, None, None] | None = None
+    _blocks: Generator[pa.RecordBatch, None, None] | None = None
+    _closed = False
+
+    def __init__(self, opened: Mapping[str, Opened], scan: Cursors) -> None:
+        self._opened, self._scan = opened, scan
 
     def __iter__(self) -> Iterator[RowCells]:
         if self._blocks is not None:
             raise Refused("cursor", "it gives blocks already", "rows or blocks")
         rows = self._started()
-        return rows if self._ask.batch is None else _cut(rows, self._ask.batch)
+        return rows if self._scan.ask.batch is None else _cut(rows, self._scan.ask.batch)
+
+    def ahead(self) -> bytes | None:
+        """The row of the next pair stored in the range, whether or not anything is seen of it."""
+        if self._rows is not None or self._blocks is not None:
+            return None
+        keys = [key for one in self._opened.values() if (key := one.next_key())]
+        if not keys:
+            return None
+        key = max(keys) if self._scan.ask.reverse else min(keys)
+        return unescape(key.partition(END)[0])
 
     def _started(self) -> Generator[RowCells, None, None]:
         if self._rows is None:
@@ -70,19 +123,21 @@ class RocksCursor(Cursor):
     def _all_rows(self) -> Generator[RowCells, None, None]:
         if self._closed:
             return
-        left = self._ask.limit or _UNLIMITED
-        ahead: list[Pair] = []
+        scan = self._scan
+        left = scan.ask.limit or _UNLIMITED
         last: list[bytes] = []
         try:
-            if len(self._opened) == 1 and not self._is_paged:
+            if len(self._opened) == 1 and not scan.is_paged:
                 ((family, opened),) = self._opened.items()
-                for row in first_rows(opened, family, self._views[family], ahead):
-                    self._first.append(row[0])
+                for row in first_rows(opened, family, scan.views[family]):
+                    scan.alone.append(row[0])
                     yield row
                     left -= 1
                     if not left:
                         return
-            for rows in self._lists(ahead):
+                if opened.next_key() is None:
+                    return
+            for rows in self._lists():
                 # A row that goes on from the page before was counted with it.
                 goes_on = rows.names[:1] == last
                 last = rows.names[-1:] or last
@@ -96,33 +151,35 @@ class RocksCursor(Cursor):
         finally:
             self.settle()
 
-    def _lists(self, ahead: Sequence[Pair]) -> Iterator[Rows]:
+    def _lists(self) -> Iterator[Rows]:
         """Rows as they are read, some at a time."""
+        reverse = self._scan.ask.reverse
         lists = [
-            read_rows(chunks, family, self._views[family], reverse=self._ask.reverse)
-            for family, chunks in self._chunks(ahead)
+            read_rows(chunks, family, self._scan.views[family], reverse=reverse)
+            for family, chunks in self._chunks()
         ]
-        return lists[0] if len(lists) == 1 else _merged(lists, reverse=self._ask.reverse)
+        return lists[0] if len(lists) == 1 else _merged(lists, reverse=reverse)
 
-    def _chunks(self, ahead: Sequence[Pair]) -> Iterator[tuple[str, Iterator[Pairs]]]:
+    def _chunks(self) -> Iterator[tuple[str, Iterator[Pairs]]]:
         """What is stored of the range, in each family."""
         for family, opened in self._opened.items():
-            if self._is_paged:
-                yield family, paged_chunks(opened.pairs)
+            if self._scan.is_paged:
+                yield family, paged_chunks(opened.rest())
             else:
-                yield family, read_chunks(opened, ahead, FIRST)
+                yield family, read_chunks(opened, FIRST)
 
     def settle(self) -> None:
         """Count the rows given since this was last asked."""
+        self._scan.settle_alone()
         # A list's iterator knows how much of it is left: that spares a count for every row.
         given = len(self._names) - self._ahead.__length_hint__()  # type: ignore[attr-defined]
-        names = self._first + self._names[self._counted : given]
-        self._first, self._counted = [], given
+        names = self._names[self._counted : given]
         if names:
-            self._ledger.count_reads(names)
+            self._counted = given
+            self._scan.ledger.count_reads(names)
 
     def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        if self._ask.raw:
+        if self._scan.ask.raw:
             raise Refused("raw", "a block has no place for deletes", "a read that is not raw")
         if rows < 1:
             raise Refused("rows", f"{rows} is too few", "1 or more")
@@ -138,26 +195,26 @@ class RocksCursor(Cursor):
         if self._closed:
             return
         ((family, opened),) = self._opened.items()
-        if self._is_paged:
+        if self._scan.is_paged:
             yield from self._pages(family, opened)
             return
-        limit = self._ask.limit
+        limit = self._scan.ask.limit
         first = MOST if limit is None else max(FIRST, min(limit, MOST))
-        chunks = read_chunks(opened, (), first)
-        pieces = chunk_blocks(chunks, family, self._views[family], reverse=opened.reverse)
+        chunks = read_chunks(opened, first)
+        pieces = chunk_blocks(chunks, family, self._scan.views[family], reverse=opened.reverse)
         for block, starts in regrouped(pieces, rows, limit):
-            self._ledger.count_reads_array(block.column(0).take(starts))
+            self._scan.ledger.count_reads_array(block.column(0).take(starts))
             yield block
 
     def _pages(self, family: str, opened: Opened) -> Iterator[pa.RecordBatch]:
         """Blocks of one family that may end within a row, which counts once."""
-        chunks = paged_chunks(opened.pairs)
+        chunks, view = paged_chunks(opened.rest()), self._scan.views[family]
         last = None
-        for block, starts in chunk_blocks(chunks, family, self._views[family], reverse=False):
+        for block, starts in chunk_blocks(chunks, family, view, reverse=False):
             rows = block.column(0)
             goes_on = rows[0].as_py() == last
             if begun := starts[goes_on:]:
-                self._ledger.count_reads_array(rows.take(begun))
+                self._scan.ledger.count_reads_array(rows.take(begun))
             last = rows[-1].as_py()
             yield block
 

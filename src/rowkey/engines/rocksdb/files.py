@@ -228,6 +228,7 @@ def in_use(path: Path) -> Unsupported:
 
 
 REPAIR = "Restore a copy; or run `rowkey repair`, which drops what follows the damage, and says it."
+RESTORE = "Restore a copy: what is not in a log cannot be mended."
 
 
 def _damaged(path: Path, text: str) -> Unsupported:
@@ -237,7 +238,7 @@ def _damaged(path: Path, text: str) -> Unsupported:
             damage = find_damage(log.read_bytes(), thorough=True)
             if damage is not None:
                 return _damaged_log(log, damage.at, damage.what)
-    return Unsupported(str(path), f"it is damaged; RocksDB says {text}", remedy=REPAIR)
+    return Unsupported(str(path), f"it is damaged; RocksDB says {text}", remedy=RESTORE)
 
 
 def _damaged_log(log: Path, at: int, what: str) -> Unsupported:

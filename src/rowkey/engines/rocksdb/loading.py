@@ -27,13 +27,13 @@ from rowkey.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rowkey.engines.rocksdb.tables import Table
+    from rowkey.engines.rocksdb.tables import OpenTable
 
 ROWS = 8_192
 """Rows of a batch: each is written whole or not at all, and the last few are all a crash loses."""
 
 
-def load_blocks(table: Table, blocks: Sequence[CellBlock]) -> None:
+def load_blocks(table: OpenTable, blocks: Sequence[CellBlock]) -> None:
     """Write puts of many rows, which all blocks name; as `Store.load`.
 
     A crash leaves whole rows, the first ones of those given.
@@ -110,7 +110,7 @@ def _total(array: Any) -> int:
     return int(pc.sum(pc.binary_length(array)).as_py() or 0)
 
 
-def _write(table: Table, rows: Any, columns: Sequence[_Column]) -> None:
+def _write(table: OpenTable, rows: Any, columns: Sequence[_Column]) -> None:
     """Write one batch, under the lock."""
     table.check_open()
     batch = table.files.batch()
@@ -161,7 +161,7 @@ def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
         check_row(row)
 
 
-def _column(table: Table, block: CellBlock, rows: Any, now: int) -> _Column:
+def _column(table: OpenTable, block: CellBlock, rows: Any, now: int) -> _Column:
     """A block, checked.
 
     Raises:

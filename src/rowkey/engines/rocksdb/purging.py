@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.cells import Family
-    from rowkey.engines.rocksdb.tables import Table
+    from rowkey.engines.rocksdb.tables import OpenTable
 
 
-def purge(table: Table) -> None:
+def purge(table: OpenTable) -> None:
     """Delete the cells of a table that a major compaction drops.
 
     Writers wait for one chunk at a time. What belongs together, a delete and what it hides, goes in
@@ -35,7 +35,7 @@ def purge(table: Table) -> None:
                 start = _purge_chunk(table, family, start, now)
 
 
-def _purge_chunk(table: Table, family: Family, start: bytes, now: int) -> bytes | None:
+def _purge_chunk(table: OpenTable, family: Family, start: bytes, now: int) -> bytes | None:
     """Purge some rows, and give the first that comes behind them; None if there is none."""
     chunks = read_chunks(open_pairs(table.files.families[family.name], Span(start)))
     keys, values = next(chunks, ([], []))

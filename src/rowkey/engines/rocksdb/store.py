@@ -23,7 +23,7 @@ from rowkey.engines.contract import ALL, Ask, Cursor, Reader, Store
 from rowkey.engines.pairs.paging import stretch_pairs
 from rowkey.engines.pairs.ranges import Opened, open_pairs
 from rowkey.engines.pairs.reading import row_cells
-from rowkey.engines.rocksdb.cursor import RocksCursor
+from rowkey.engines.rocksdb.cursor import Cursors
 from rowkey.engines.rocksdb.loading import load_blocks
 from rowkey.engines.rocksdb.options import check_codecs
 from rowkey.engines.rocksdb.purging import purge
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.contract import Check, RegionCount, Span, TableSpec
     from rowkey.engines.pairs.ranges import Frozen, Source
-    from rowkey.engines.rocksdb.tables import Table
+    from rowkey.engines.rocksdb.tables import OpenTable
 
 C = TypeVar("C")
 
@@ -50,8 +50,9 @@ class RocksReader(Reader):
         kept: its families as they were, for a snapshot.
     """
 
-    def __init__(self, table: Table, kept: Mapping[str, Frozen] | None = None) -> None:
+    def __init__(self, table: OpenTable, kept: Mapping[str, Frozen] | None = None) -> None:
         self._table, self._kept, self._closed = table, kept, False
+        self._whole: tuple[int, Mapping[str, Family], dict[str, View]] | None = None
         if kept is not None:
             table.readers.add(self)
 
@@ -65,13 +66,26 @@ class RocksReader(Reader):
         check_ask(ask, self._table.families)
         return make_views(ask, self._table.families, self._table.clock())
 
+    def _views_of_all(self) -> dict[str, View]:
+        """The views of `ALL`, which gets within one millisecond share: a tenth of their time."""
+        self._check_open()
+        now, families = self._table.clock(), self._table.families
+        known = self._whole
+        if known is None or known[0] != now or known[1] is not families:
+            self._whole = known = now, families, make_views(ALL, families, now)
+        return known[2]
+
     def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        views = self._views(ask)
+        views = self._views_of_all() if ask is ALL else self._views(ask)
         check_rows(rows)
         self._table.ledger.count_reads(rows)
         if self._kept is None and len(views) > 1:
             return [self._read_at_once(row, views) for row in rows]
         sources = self._kept or self._table.files.families
+        if len(views) == 1:  # nothing to be put together, row by row
+            ((family, view),) = views.items()
+            source = sources[family]
+            return [RowCells(row, row_cells(source, family, row, view)) for row in rows]
         return [_read(row, sources, views) for row in rows]
 
     def _read_at_once(self, row: bytes, views: Mapping[str, View]) -> RowCells:
@@ -87,9 +101,9 @@ class RocksReader(Reader):
                 {name: _opened(sources[name], span, view, ask) for name, view in views.items()}
                 for span in spans
             ]
-        cursors = [RocksCursor(one, views, ask, self._table.ledger) for one in opened]
-        self._table.readers.update(cursors)
-        return list(cursors)
+        cursors = Cursors(self._table.ledger, views, ask)
+        self._table.readers.add(cursors)
+        return list(cursors.over(opened))
 
     def close(self) -> None:
         self._closed = True
@@ -108,14 +122,14 @@ def _opened(source: Source, span: Span, view: View, ask: Ask) -> Opened:
     """What is to be read of a range in one family."""
     if ask.qualifiers == (b"", b"") or ask.reverse:
         return open_pairs(source, span, reverse=ask.reverse)
-    return Opened(stretch_pairs(source, span, view), None, reverse=False)
+    return Opened(stretch_pairs(source, span, view))
 
 
 class RocksStore(RocksReader, Store):
     """A table on disk."""
 
     @property
-    def spec(self) -> TableSpec:  # type: ignore[override]  # nobody writes it
+    def spec(self) -> TableSpec:
         """The table as it is: its regions may have split since it was made."""
         return self._table.spec
 
@@ -191,8 +205,8 @@ class RocksStore(RocksReader, Store):
         check_mutation(RowCells(row, cells), self._table.families)
         check_families([check.family], self._table.families)
         check_comparison(check.operator, check.value)
-        now = self._table.clock()
         with self._table.lock:
+            now = self._table.clock()
             found = self._newest(row, check.family, check.qualifier, now)
             if not holds(check.operator, check.value, found):
                 return False
@@ -203,7 +217,7 @@ class RocksStore(RocksReader, Store):
     def regions(self) -> list[RegionCount]:
         self._check_open()
         for reader in list(self._table.readers):
-            if isinstance(reader, RocksCursor):
+            if isinstance(reader, Cursors):
                 reader.settle()
         return self._table.ledger.regions()
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
             """Let go of it."""
 
 
-class Table:
+class OpenTable:
     """A table that is open, shared by all who have it open.
 
     Args:
@@ -57,7 +57,7 @@ class Table:
         self.readers: WeakSet[Closing] = WeakSet()
 
     @classmethod
-    def create(cls, path: Path, spec: TableSpec, clock: Clock, *, sync: bool) -> Table:
+    def create(cls, path: Path, spec: TableSpec, clock: Clock, *, sync: bool) -> OpenTable:
         """Make a table in an empty directory; it is there once its description is on disk."""
         files = Files.create(path, spec.families)
         table = cls(files, spec, Ledger(spec.splits), clock, sync=sync)
@@ -65,7 +65,7 @@ class Table:
         return table
 
     @classmethod
-    def open(cls, path: Path, clock: Clock, *, sync: bool) -> Table:
+    def open(cls, path: Path, clock: Clock, *, sync: bool) -> OpenTable:
         """Open a table that is there."""
         files = Files.open(path)
         try:

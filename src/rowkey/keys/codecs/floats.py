@@ -47,6 +47,13 @@ class OrderedFloat(Codec):
         top = bits.dtype.type(self.top)
         return Fixed(np.where(bits & top, ~bits, bits | top).astype(f">u{self.width}"))
 
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        import numpy as np
+
+        bits = _items(pieces, self.width).view(f">u{self.width}").astype(f"u{self.width}")
+        top = bits.dtype.type(self.top)
+        return np.where(bits & top, bits ^ top, ~bits).view(f"f{self.width}")
+
 
 class PlainFloat(Codec):
     """IEEE 754, big-endian, as Java's `Bytes.toBytes` writes it; negative numbers sort last.
@@ -71,3 +78,13 @@ class PlainFloat(Codec):
         from rowkey.keys.batches.pieces import Fixed
 
         return Fixed(held.astype(f">f{self.width}"))
+
+    def unpack_batch(self, pieces: Pieces) -> Any:
+        return _items(pieces, self.width).view(f">f{self.width}").astype(f"f{self.width}")
+
+
+def _items(pieces: Pieces, width: int) -> Any:
+    """The pieces as one array, an item each."""
+    from rowkey.keys.batches.pieces import Fixed
+
+    return (pieces if isinstance(pieces, Fixed) else pieces.spans().gathered(width)).items

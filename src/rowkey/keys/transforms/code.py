@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rowkey.errors import Refused, RowError
+from rowkey.errors import Refused
 from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector, pinned_values
-from rowkey.keys.dictionary import IDS, Dictionary
+from rowkey.keys.dictionary import IDS, Dictionary, require_room
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NOTHING, Framing, Images, Residue, Source
 
@@ -53,16 +53,9 @@ class Code(Transform):
     def encode(self, row: Row) -> bytes:
         value = self.field.normal(row[self.field.name])
         dictionary: Dictionary = row.get(IDS, self.context.dictionary)
-        number = dictionary.id_of(self.field.name, value)
-        try:
-            return number.to_bytes(self.width, "big")
-        except OverflowError:
-            raise RowError(
-                self.field.name,
-                f"the dictionary has {number} values",
-                f"at most {self.cardinality} in {self.width} bytes",
-                "Declare a greater width=; stored keys must be written anew.",
-            ) from None
+        number = dictionary.id_of(self.field.name, value, self.cardinality)
+        require_room(self.field.name, number, self.cardinality)
+        return number.to_bytes(self.width, "big")
 
     def images(self, bounds: Bounds) -> Images:
         """The ids of the values asked for, where all of them are known; none is given.

@@ -93,5 +93,10 @@ class Float(FieldType):
         values = array.to_pylist()
         return list(map(self.parse, values)) if pa.types.is_string(array.type) else values
 
+    def column(self, physical: Any) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array(physical, self.arrow())
+
     def listed(self, physical: Any) -> list[Value]:
         return list(map(float, physical.tolist()))

@@ -143,5 +143,5 @@ def whole_numbers(array: pa.Array, parse: Any) -> Ints:
         return np.asarray(array.to_numpy(), np.int64)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         values = [parse(text) for text in array.to_pylist()]
-        return np.array(values, np.uint64 if max(values, default=0) >> 63 else np.int64)
+        return np.array(values, np.uint64 if max(values, default=0) >= 1 << 63 else np.int64)
     raise Refused("", f"a column of {kind}", "whole numbers or text")

@@ -28,7 +28,7 @@ COLUMNS = ("row", "family", "qualifier", "timestamp", "value")
 
 
 @dataclass(frozen=True)
-class Table:
+class EventCells:
     """Cells, and the physical row and the event of each.
 
     Args:
@@ -53,7 +53,7 @@ class Table:
     values: pa.Array
     opened: Mapping[str, pa.Array]
 
-    def filtered(self, kept: Mask) -> Table:
+    def filtered(self, kept: Mask) -> EventCells:
         """The same rows with some of their cells."""
         mask = pa.array(kept)
         return replace(
@@ -106,7 +106,7 @@ def _given(cells: pa.RecordBatch, name: str) -> pa.Array:
     return plain(column)
 
 
-def _table(given: Sequence[pa.Array]) -> Table:
+def _table(given: Sequence[pa.Array]) -> EventCells:
     """The cells as a table in which every row is one event."""
     row, family, qualifier, timestamp, value = given
     count = len(row)
@@ -117,10 +117,10 @@ def _table(given: Sequence[pa.Array]) -> Table:
     keys = row.filter(pa.array(begins))
     row_of = np.cumsum(begins) - 1
     times = timestamp.cast(pa.int64()).to_numpy()
-    return Table(keys, row_of, row_of, len(keys), family, qualifier, times, value, {})
+    return EventCells(keys, row_of, row_of, len(keys), family, qualifier, times, value, {})
 
 
-def _found(layout: Layout, table: Table, wanted: frozenset[str]) -> dict[str, pa.Array]:
+def _found(layout: Layout, table: EventCells, wanted: frozenset[str]) -> dict[str, pa.Array]:
     """The wanted fields of all events, as columns."""
     decoded = layout.key.decode_batch(table.keys)
     if layout.opening is not None:
@@ -152,7 +152,7 @@ def _found(layout: Layout, table: Table, wanted: frozenset[str]) -> dict[str, pa
     return found
 
 
-def _filled(slots: Sequence[Slot], table: Table) -> list[Filled]:
+def _filled(slots: Sequence[Slot], table: EventCells) -> list[Filled]:
     """The cells of each slot, in the order of the slots."""
     of_family: dict[str, pa.Array] = {}
     found = []
@@ -170,7 +170,11 @@ def _filled(slots: Sequence[Slot], table: Table) -> list[Filled]:
 
 
 def _columns(
-    layout: Layout, table: Table, filled: Sequence[Filled], number: Ints, wanted: frozenset[str]
+    layout: Layout,
+    table: EventCells,
+    filled: Sequence[Filled],
+    number: Ints,
+    wanted: frozenset[str],
 ) -> dict[str, pa.Array]:
     """The wanted fields that stand in cells."""
     count = int(number[-1]) + 1 if len(number) else 0

@@ -16,11 +16,11 @@ from rowkey.rows.opening import NAME
 
 if TYPE_CHECKING:
     from rowkey.keys import Key
-    from rowkey.rows.batches.pivot import Table
+    from rowkey.rows.batches.pivot import EventCells
     from rowkey.rows.opening import Opening, Slice
 
 
-def opened(opening: Opening, key: Key, table: Table) -> Table:
+def opened(opening: Opening, key: Key, table: EventCells) -> EventCells:
     """The table with its events told apart, without the cells that are of none.
 
     Args:
@@ -49,7 +49,7 @@ def opened(opening: Opening, key: Key, table: Table) -> Table:
     return _numbered(table)
 
 
-def _numbered(table: Table) -> Table:
+def _numbered(table: EventCells) -> EventCells:
     """The table with a number for each event, ascending by row and opening."""
     rest = dict(table.opened)
     coded = rest.pop(NAME).dictionary_encode()
@@ -68,7 +68,7 @@ def _openings(qualifiers: pa.Array, names: pa.Array) -> pa.Array:
     return binary_array(Spans(spans.data, spans.starts, spans.inner - spans_of(names).inner))
 
 
-def _readable(opening: Opening, table: Table) -> tuple[Table, pa.RecordBatch]:
+def _readable(opening: Opening, table: EventCells) -> tuple[EventCells, pa.RecordBatch]:
     """The cells whose qualifiers are those of some event, and what these hold."""
     try:
         return table, opening.read_batch(table.names)

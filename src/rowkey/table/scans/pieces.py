@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     """A row, what opens the qualifiers of an event in it, and the event's cells."""
 
 
+def close_all(cursors: Iterable[Cursor]) -> None:
+    """Close cursors, all of them even where one fails."""
+    left = iter(cursors)
+    for cursor in left:
+        try:
+            cursor.close()
+        except BaseException:
+            close_all(left)
+            raise
+
+
 def rows_apart(one: KeyRange, cursor: Cursor, copies: Copies) -> Iterator[Piece]:
     """The rows of a range, each of which holds one event."""
     size = len(one.prefix)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.engines import Ask, Span
 from rowkey.errors import ReadError, shown
 from rowkey.plan import Residual, plan_read, sorted_rows
-from rowkey.table.merge import Copies, Piece, gathered, merged
+from rowkey.table.merge import Copies, Piece, gathered, late, merged
 from rowkey.table.models import maker
 from rowkey.table.scans.blocks import (
     batches_of,
@@ -23,7 +23,16 @@ from rowkey.table.scans.blocks import (
     schema_of,
     values_of,
 )
-from rowkey.table.scans.pieces import behind, events_apart, held, left_of, paged, parted, rows_apart
+from rowkey.table.scans.pieces import (
+    behind,
+    close_all,
+    events_apart,
+    held,
+    left_of,
+    paged,
+    parted,
+    rows_apart,
+)
 from rowkey.table.scans.tokens import Token, digest_of, read_token
 
 if TYPE_CHECKING:
@@ -43,6 +52,8 @@ MUCH = 512
 """Rows of each range from which decoding by blocks is worth its fixed cost of 0.5 ms. Measured."""
 MOST_BLOCKS = 64
 """Ranges above which the first row would wait too long for all their blocks."""
+MOST_COLUMNS = 256
+"""Ranges above which their blocks, however few rows are in them, cost more than rows one by one."""
 AT_ONCE = 1_024
 """Rows that are decoded together in the end: more are not faster."""
 PAGE = 64
@@ -152,7 +163,7 @@ class Scan:
 
         Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
         """
-        if self.limit is None and self.is_of_blocks:
+        if self.limit is None and self.pays_blocks:
             return count_of(self)
         return sum(1 for _ in self.plain_rows())
 
@@ -209,7 +220,7 @@ class Scan:
     @property
     def pays_blocks(self) -> bool:
         """Whether columns come faster by blocks than from rows."""
-        return self.is_of_blocks and self._is_much(self.limit)
+        return self.is_of_blocks and self.plan.fan_out <= MOST_COLUMNS and self._is_much(self.limit)
 
     @property
     def _has_blocks(self) -> bool:
@@ -274,7 +285,7 @@ class Scan:
             rows, ranges = parted(ranges, self.start)
         ask = self._ask_behind() if rows else None
         cursors = [*self.opened(opened, rows, ask), *self.opened(opened, ranges)]
-        runs = [self._run(r, c) for r, c in zip([*rows, *ranges], cursors, strict=True)]
+        runs = [self._late(r, c) for r, c in zip([*rows, *ranges], cursors, strict=True)]
         found = merged(runs, reverse=self.reverse, copies=self.copies.pinned)
         if self.copies.scattered:
             found = gathered(found, self.copies.identity)
@@ -296,7 +307,9 @@ class Scan:
         if not ranges:
             return []
         spans = [Span(one.start, one.stop) for one in ranges]
-        return [opened.enter_context(c) for c in self.reader.scan(spans, ask or self.ask())]
+        cursors = self.reader.scan(spans, ask or self.ask())
+        opened.callback(close_all, cursors)
+        return cursors
 
     def ask(self) -> Ask:
         """What the engine is asked of each range."""
@@ -315,6 +328,12 @@ class Scan:
         first, last = ask.qualifiers
         assert self.start is not None
         return replace(ask, qualifiers=(max(first, self.start.opening), last))
+
+    def _late(self, one: KeyRange, cursor: Cursor) -> Iterator[Piece]:
+        """The pieces of one range, no row of which is read before its turn comes."""
+        key = cursor.ahead()
+        first = None if key is None else key[len(one.prefix) :]
+        return late(first, self._run, one, cursor, reverse=self.reverse)
 
     def _run(self, one: KeyRange, cursor: Cursor) -> Iterator[Piece]:
         """The pieces of one range."""

@@ -44,25 +44,33 @@ class Apache(Format):
     ) -> Iterator[pa.RecordBatch]:
         kept = wanted(COLUMNS, columns, path)
         order = [COLUMNS.index(name) for name in kept]
-        yield from batches_of(([r[i] for i in order] for r in _records(path, left_out)), kept)
+        yield from batches_of(([r[i] for i in order] for r in self._records(path, left_out)), kept)
 
-
-def _records(path: Path, left_out: LeftOut) -> Iterator[list[str | None]]:
-    misfits = Misfits(path, "lines of an Apache access log", left_out)
-    number = 0
-    for number, line in enumerate(lines_of(path), 1):
-        match = _LINE.match(line)
-        time = _instant(match[4]) if match else None
-        if match is None or time is None:
-            misfits.add(number, line)
-            continue
-        request = match[5].split(" ")
-        method, target, protocol = (*request, "-", "-")[:3] if len(request) < 3 else (
-            request[0], " ".join(request[1:-1]), request[-1]
-        )  # fmt: skip
-        found = [match[1], match[2], match[3], time, method, target, protocol, *match.groups()[5:]]
-        yield [None if value == "-" else value for value in found]
-    misfits.check(number)
+    def _records(self, path: Path, left_out: LeftOut) -> Iterator[list[str | None]]:
+        misfits = Misfits(path, "lines of an Apache access log", left_out)
+        number = 0
+        for number, line in enumerate(lines_of(path, self.meter), 1):
+            match = _LINE.match(line)
+            time = _instant(match[4]) if match else None
+            if match is None or time is None:
+                misfits.add(number, line)
+                continue
+            request = match[5].split(" ")
+            method, target, protocol = (*request, "-", "-")[:3] if len(request) < 3 else (
+                request[0], " ".join(request[1:-1]), request[-1]
+            )  # fmt: skip
+            found = [
+                match[1],
+                match[2],
+                match[3],
+                time,
+                method,
+                target,
+                protocol,
+                *match.groups()[5:],
+            ]
+            yield [None if value == "-" else value for value in found]
+        misfits.check(number)
 
 
 def _instant(text: str) -> str | None:

@@ -32,7 +32,7 @@ class Arrow(Format):
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        with opened(path) as stream:
+        with opened(path, self.meter) as stream:
             try:
                 names, found = _read(stream)
                 kept = wanted(names, columns, path)
@@ -40,6 +40,15 @@ class Arrow(Format):
                     yield batch.select(kept)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
                 raise SampleError(str(path), f"is no Arrow file: {problem}") from None
+
+    def count(self, path: Path) -> int | None:
+        import pyarrow as pa
+        from pyarrow.dataset import dataset
+
+        try:
+            return int(dataset(path, format="ipc").count_rows())
+        except (pa.ArrowInvalid, OSError):  # a stream, or compressed, or broken: reading tells
+            return None
 
 
 def _read(stream: IO[bytes]) -> tuple[list[str], Iterator[pa.RecordBatch]]:

@@ -43,7 +43,7 @@ class Columns(Format):
     def _rows(self, path: Path, width: int, skip: int, left_out: LeftOut) -> Iterator[list[str]]:
         misfits = Misfits(path, f"{width} values a line", left_out)
         number = 0
-        for number, line in enumerate(lines_of(path), 1):
+        for number, line in enumerate(lines_of(path, self.meter), 1):
             values = line.split()
             if number <= skip or not values:
                 continue

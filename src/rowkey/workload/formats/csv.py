@@ -29,10 +29,15 @@ _DELIMITERS = (",", ";", "\t", "|", ":", " ")
 
 
 class Csv(Format):
-    """Comma-separated values with a line of names, or `names` for a file without one."""
+    """Comma-separated values with a line of names, or `names` for a file without one.
+
+    Nothing between two delimiters is a null, and two quotes are an empty text; of a text that
+    cannot be null both are empty.
+    """
 
     name = "csv"
     suffixes = (".csv", ".tsv")
+    nulls_may_be_empty = True
     options = (
         Option(
             "delimiter", (str,), "what stands between values; a tab for .tsv", None, "a character"
@@ -51,7 +56,7 @@ class Csv(Format):
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        with opened(path) as stream:
+        with opened(path, self.meter) as stream:
             try:
                 yield from self._read(stream, path, columns, left_out)
             except pa.ArrowInvalid as problem:
@@ -69,7 +74,7 @@ class Csv(Format):
         before = 0 if names else 1
         if not names:
             head = _head(stream, path)
-            names = _names(head, delimiter, path)
+            names = _names(head, delimiter, columns, path)
             _check_delimiter(head, names, columns or (), path)
         kept = wanted(names, columns, path)
         misfits = Misfits(path, f"{len(names)} values a line", left_out)
@@ -91,7 +96,9 @@ class Csv(Format):
             convert_options=arrow.ConvertOptions(
                 column_types=dict.fromkeys(kept, pa.string()),
                 include_columns=kept,
-                strings_can_be_null=False,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
             ),
         )
         count = 0
@@ -124,8 +131,10 @@ def _head(stream: IO[bytes], path: Path) -> str:
     return head.decode("utf-8-sig", "backslashreplace")
 
 
-def _names(head: str, delimiter: str, path: Path) -> list[str]:
+def _names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path) -> list[str]:
     """The names of the columns in the first record.
+
+    Where some are asked for, spaces around a name are none of it, unless it is asked for so.
 
     Raises:
         SampleError: there are none.
@@ -136,16 +145,17 @@ def _names(head: str, delimiter: str, path: Path) -> list[str]:
         raise SampleError(f"{path}:1", what, "names")
     if not found:
         raise SampleError(str(path), "is empty", "a line of names, then rows")
-    return found
+    if columns is None:
+        return found
+    return [name if name in columns else name.strip() for name in found]
 
 
 def _cut(head: str, delimiter: str) -> list[str] | None:
     """A record cut at a delimiter; None if it is no record."""
     try:
-        found = next(csv.reader([head], delimiter=delimiter), [])
+        return next(csv.reader([head], delimiter=delimiter), [])
     except csv.Error:
         return None
-    return [name.strip() for name in found]
 
 
 def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: Path) -> None:
@@ -156,7 +166,9 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
     """
     if len(names) > 1 or set(names) & set(columns):
         return
-    found = {one: set(_cut(head, one) or ()) & set(columns) for one in _DELIMITERS}
+    found = {
+        one: {name.strip() for name in _cut(head, one) or ()} & set(columns) for one in _DELIMITERS
+    }
     likely = max(found, key=lambda one: len(found[one]))
     if found[likely]:
         raise SampleError(

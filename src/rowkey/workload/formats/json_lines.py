@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.workload.files import Meter
+
 DEEPEST = 8
 """Objects within objects that are named in a message."""
 
@@ -27,12 +29,13 @@ class JsonLines(Format):
 
     name = "json_lines"
     suffixes = (".jsonl", ".ndjson", ".json")
+    rows_name_values = True
 
     def batches(
         self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
     ) -> Iterator[pa.RecordBatch]:
         kept = self._names(path) if columns is None else list(columns)
-        objects = self._objects(path, left_out)
+        objects = self._objects(path, left_out, self.meter)
         yield from batches_of(([_value(found, name) for name in kept] for found in objects), kept)
 
     def check_named(self, path: Path, columns: Sequence[str]) -> None:
@@ -43,10 +46,12 @@ class JsonLines(Format):
         """What the first object names, its inner objects by dots."""
         return list(_flat(next(self._objects(path, LeftOut()), {})))
 
-    def _objects(self, path: Path, left_out: LeftOut) -> Iterator[dict[str, Any]]:
+    def _objects(
+        self, path: Path, left_out: LeftOut, meter: Meter | None = None
+    ) -> Iterator[dict[str, Any]]:
         misfits = Misfits(path, "one JSON object a line", left_out)
         number = 0
-        for number, line in enumerate(lines_of(path), 1):
+        for number, line in enumerate(lines_of(path, meter), 1):
             if not line.strip():
                 continue
             try:

@@ -44,6 +44,15 @@ class Parquet(Format):
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
                 raise SampleError(str(path), f"is no Parquet file: {problem}") from None
 
+    def count(self, path: Path) -> int | None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            return int(parquet.read_metadata(path).num_rows)
+        except (pa.ArrowInvalid, OSError):  # compressed or broken: reading tells
+            return None
+
 
 def _runs(file: ParquetFile) -> Iterator[list[int]]:
     """Row groups to read together: Arrow keeps something of each until the last one is read."""

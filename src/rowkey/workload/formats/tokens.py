@@ -98,7 +98,7 @@ class Tokens(Format):
     def _rows(self, path: Path, left_out: LeftOut) -> Iterator[list[str]]:
         misfits = Misfits(path, self.chosen["pattern"], left_out)
         number = 0
-        for number, line in enumerate(lines_of(path), 1):
+        for number, line in enumerate(lines_of(path, self.meter), 1):
             values = self.cut(line)
             if values is None:
                 misfits.add(number, line)

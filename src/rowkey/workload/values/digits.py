@@ -34,6 +34,21 @@ def is_of_calendar(field: Field, array: pa.Array) -> bool | None:
     return bool((_seconds(numbers) != _NONE).all()) if len(numbers) else None
 
 
+def looks_of_calendar(number: object) -> bool:
+    """Whether a count of time would be read as digits of the calendar, if all of its column are.
+
+    >>> looks_of_calendar(20240131), looks_of_calendar(20241331), looks_of_calendar(1706659200)
+    (True, False, False)
+    """
+    if not isinstance(number, int):
+        return False
+    if not (DAY[0] <= number <= DAY[1] or SECOND[0] <= number <= SECOND[1]):
+        return False
+    import numpy as np
+
+    return bool((_seconds(np.array([number], np.int64)) != _NONE).all())
+
+
 def from_calendar(field: Field, array: pa.Array) -> pa.Array:
     """A column of such digits as the field's own values; null where they are none.
 

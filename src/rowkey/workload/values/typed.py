@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from rowkey.keys import Field
@@ -79,6 +80,20 @@ def text_of(found: pa.Array) -> str | None:
         plain = found.cast(found.type.value_type)
     text: str | None = (plain if _is_text(plain) else _texts(plain))[0].as_py()
     return text
+
+
+def is_blank(array: pa.Array) -> np.ndarray[Any, Any]:
+    """Which values are null, or texts of nothing but spaces."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array.type, pa.DictionaryType):
+        array = array.cast(array.type.value_type)
+    blank = array.is_null()
+    if _is_text(array):
+        blank = pc.or_(blank, pc.equal(pc.fill_null(pc.utf8_trim_whitespace(array), ""), ""))
+    return np.array(blank.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _parsed(field: Field, array: pa.Array) -> pa.Array:

@@ -1,0 +1,55 @@
+"""What a repair found and did, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.render.documents import FORMAT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+REPAIR = {
+    "format": "version of this document",
+    "url": "the place that was looked at",
+    "tables[].table": "name of the table",
+    "tables[].damaged": "whether one of its logs is damaged",
+    "tables[].log": "the first log that is",
+    "tables[].at": "the byte at which the damage begins",
+    "tables[].what": "what it is",
+    "tables[].bytes_behind": "bytes of the logs from there on",
+    "tables[].mended": "whether they were set aside, so that the table opens again",
+    "tables[].batches_kept": "batches of changes that the table holds, from the first on",
+    "tables[].changes_cut": "changes of single cells that were set aside, or more",
+}
+
+
+def repair_document(url: str, found: Iterable[Any], done: Iterable[Any]) -> dict[str, Any]:
+    """Damage, and what was done about it, as `rowkey repair -f json` prints it.
+
+    Args:
+        url: the place.
+        found: what was examined, a table each.
+        done: what was mended, of the tables that were damaged.
+    """
+    mended = {one.table: one for one in done}
+    return {
+        "format": FORMAT,
+        "url": url,
+        "tables": [_table(one, mended.get(one.table)) for one in found],
+    }
+
+
+def _table(found: Any, mended: Any | None) -> dict[str, Any]:
+    is_damaged = bool(found.log)
+    return {
+        "table": found.table.replace("@", ":"),
+        "damaged": is_damaged,
+        "log": found.log or None,
+        "at": found.at if is_damaged else None,
+        "what": found.what or None,
+        "bytes_behind": found.bytes_behind,
+        "mended": mended is not None,
+        "batches_kept": None if mended is None else mended.batches,
+        "changes_cut": None if mended is None else mended.changes_cut,
+    }

@@ -1,0 +1,98 @@
+"""Rows by their keys, from every place where each may stand."""
+
+from __future__ import annotations
+
+from itertools import compress, islice
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import RowCells
+from rowkey.engines import ALL, Ask
+from rowkey.table.merge import newest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.engines import Store
+    from rowkey.table.writing import Writing
+
+
+class Getting:
+    """Finds rows of a design by the fields of their keys.
+
+    Args:
+        design: the table's design.
+        store: the engine's table.
+        writing: knows where copies of a row may stand.
+    """
+
+    def __init__(self, design: Design, store: Store, writing: Writing) -> None:
+        self.layout = design.layout
+        self.key = design.key
+        self.store = store
+        self.writing = writing
+        self.kept = [(name, design.fields[name]) for name in design.layout.kept]
+
+    def found(self, asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """The rows with these keys; one whose value behind `code` has no id is not there."""
+        key = self.key
+        if not key.is_coded:
+            return self._all_found(asked)
+        for values in asked:
+            self.writing.require_known(values)
+        known = [key.is_known(values) for values in asked]
+        found = iter(self._all_found(list(compress(asked, known))))
+        return [next(found) if is_known else None for is_known in known]
+
+    def _all_found(self, asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """The rows with these keys, from all places where each may stand."""
+        if self.layout.shares_rows:
+            return [self._found_event(values) for values in asked]
+        encode, salts = self.key.encode, self.writing.salts
+        for values in asked:
+            self.writing.require_known(values)
+        keys = [encode(values, salt=salt) for values in asked for salt in salts]
+        found = self.store.get(keys, ALL)
+        if len(salts) > 1:
+            copies = iter(found)
+            found = [_one_of(islice(copies, len(salts))) for _ in asked]
+        return list(map(self._event, asked, found))
+
+    def _event(self, values: Mapping[str, Any], found: RowCells) -> dict[str, Any] | None:
+        """The event of these values, if what was found under its key is one."""
+        row, cells = found
+        event = self.layout.event(values, row, cells) if cells else None
+        if event is None or (self.kept and not self._is_of(event, values)):
+            return None
+        return event
+
+    def _is_of(self, event: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Whether a row is the one asked for, where keys hold a field only in part."""
+        return all(
+            event[name] == (None if values.get(name) is None else field.normal(values[name]))
+            for name, field in self.kept
+        )
+
+    def _found_event(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The event with this key and qualifier, among those that share its row."""
+        erased = [self.writing.layout.erase(values, salt=salt) for salt in self.writing.salts]
+        copies = self.store.get([one.row for one in erased], self._ask_of(erased[0]))
+        held = [one for one in copies if one.cells]
+        if not held:
+            return None
+        events = self.layout.events(held[0].row, newest([one.cells for one in held]))
+        return events[0] if events else None
+
+    def _ask_of(self, erased: RowCells) -> Ask:
+        """What is asked of a row so that one event's cells come."""
+        columns: dict[str, list[bytes]] = {}
+        for cell in erased.cells:
+            columns.setdefault(cell.family, []).append(cell.qualifier)
+        return Ask(columns={family: tuple(listed) for family, listed in columns.items()})
+
+
+def _one_of(copies: Iterable[RowCells]) -> RowCells:
+    """The copies of one row as one: under the key of the first that holds anything."""
+    held = [copy for copy in copies if copy.cells]
+    first = held[0].row if held else b""
+    return RowCells(first, newest([copy.cells for copy in held]))

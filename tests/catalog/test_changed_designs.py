@@ -1,0 +1,209 @@
+"""A design changes while its rows stay: safe changes read them right, all others are refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.errors import DriftError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LEVELS = {"type": "choice", "of": ["low", "high"]}
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 6},
+    "n": "u8",
+    "level": LEVELS,
+    "price": {"type": "decimal", "precision": 6, "scale": 2},
+    "note": {"type": "text", "qualifier": "t"},
+    "a": {"type": "text", "max_bytes": 4, "pack": "p"},
+    "b": {"type": "u8", "pack": "p"},
+}
+KEY = "[bucket(host, 4)][host][n]"
+KEYS = (
+    KEY, "[level][host][n]", "[code(level)][n][host]", "[salt(3)][host][desc(n)]",
+    "[bucket(4, over=rest)][n][host]", "[price][desc(n)][host]",
+)  # fmt: skip
+NULL = {"nullable": True}
+ROWS: list[dict[str, Any]] = [
+    {"host": f"web-{n % 3}", "n": n, "level": LEVELS["of"][n % 2], "price": Decimal(n) / 4,
+     "note": "x" * (n % 4), "a": f"a{n}", "b": n % 5}
+    for n in range(20)
+]  # fmt: skip
+
+
+def design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """The design with other words at its top."""
+    return rowkey.Design("logs", key, **({"fields": FIELDS} | words))
+
+
+def with_fields(key: str = KEY, **fields: Any) -> rowkey.Design:
+    """The design with other fields, with more of them, or without those that are None."""
+    declared = {name: words for name, words in (FIELDS | fields).items() if words is not None}
+    return design(key, fields=declared)
+
+
+SAFE: dict[str, dict[str, Any]] = {
+    "a column that may be null": {"more": {"type": "u8", **NULL}},
+    "two of them, one first": {"more": {"type": "u8", **NULL}, "yet": {"type": "uuid", **NULL}},
+    "a value that may be null": {"note": {**FIELDS["note"], **NULL}},
+    "one more in a pack": {"c": {"type": "i64", "pack": "p", **NULL}},
+    "a pack of its own": {"c": {"type": "i64", "pack": "q:protobuf", **NULL}},
+    "longer values in a key": {"host": {"type": "text", "max_bytes": 60}},
+    "values of any length": {"host": "text"},
+    "longer values in a pack": {"a": {"type": "text", "pack": "p"}},
+    "one more listed value": {"level": {"type": "choice", "of": ["low", "high", "highest"]}},
+    "more digits": {"price": {"type": "decimal", "precision": 7, "scale": 2}},
+}
+GROWN = {"host": "web-1", "level": "low", "price": Decimal("99.25"), "note": "new", "a": "z"}
+
+
+def read_back(table: Any, expected: list[dict[str, Any]]) -> None:
+    """Rows are those expected, alone, together, in columns and by each of their values."""
+
+    def place(row: dict[str, Any]) -> int:
+        return int(row["n"])
+
+    assert expected == sorted(table.scan(), key=place)
+    assert expected == sorted(table.scan().to_arrow().to_pylist(), key=place)
+    assert expected == table.get_many(expected)
+    for name in table.design.fields:
+        value = expected[7][name]
+        wanted = [row for row in expected if row[name] == value]
+        assert wanted == sorted(table.scan(f"{name} = ?", value), key=place)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("changes", SAFE.values(), ids=SAFE)
+def test_rows_outlive_a_safe_change(key: str, changes: dict[str, Any], url: str) -> None:
+    """The new design reads the old rows, writes beside them, and replaces and deletes them."""
+    with rowkey.open(design(key), url) as table, table.batch() as batch:
+        for row in ROWS:
+            batch.put(row)
+    changed = with_fields(key, **changes)
+    lacking = dict.fromkeys(changed.fields)
+    with rowkey.open(changed, url) as table:
+        rows = [{**lacking, **row} for row in ROWS]
+        read_back(table, rows)
+        more = {**GROWN, "n": 100, "b": 0} | {name: None for name in lacking if name not in FIELDS}
+        table.put(more)
+        table.replace({**rows[3], "note": "replaced"})
+        table.delete(rows[4])
+        rows = [*rows[:3], {**rows[3], "note": "replaced"}, *rows[5:], more]
+        read_back(table, rows)
+    with pytest.raises(DriftError):
+        rowkey.open(design(key), url)
+    with rowkey.open("logs", url) as table:
+        read_back(table, rows)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("behind", ["[more]", "[desc(more)]", "[more][yet]"])
+def test_a_key_may_grow_at_its_end(key: str, behind: str, url: str) -> None:
+    """Rows from before lack the new field, are found as such, and may stand beside others."""
+    with rowkey.open(design(key), url) as table, table.batch() as batch:
+        for row in ROWS:
+            batch.put(row)
+    more = {"more": {"type": "u8", **NULL}}
+    if "yet" in behind:
+        more["yet"] = {"type": "text", **NULL}
+    lacking = dict.fromkeys(more)
+    with rowkey.open(with_fields(key + behind, **more), url) as table:
+        rows = [{**row, **lacking} for row in ROWS]
+        read_back(table, rows)
+        table.put({**rows[5], "more": 1, "b": 9})
+        assert 9 == table.get({**rows[5], "more": 1})["b"]
+        assert rows[5] == table.get(rows[5])
+        assert [{**rows[5], "more": 1, "b": 9}] == list(table.scan("more = ?", 1))
+        assert len(ROWS) == table.count("more = ?", None)
+        table.delete({**rows[5], "more": 1})
+        read_back(table, rows)
+
+
+UNSAFE: dict[str, tuple[rowkey.Design, list[str]]] = {
+    "a column that must be there": (with_fields(must="u8"), ["fields.must: stored rows lack it"]),
+    "a wider number": (with_fields(b={"type": "u16", "pack": "p"}),
+                       ["fields.b.type: declared u16, remembered u8."]),
+    "a wider number in the key": (with_fields(n="u16"),
+                                  ["fields.n.type: declared u16, remembered u8."]),
+    "so many digits that a number is wider": (
+        with_fields(price={"type": "decimal", "precision": 18, "scale": 2}), ["fields.price: "]),
+    "digits behind the point": (
+        with_fields(price={"type": "decimal", "precision": 6, "scale": 3}),
+        ["fields.price.scale: declared 3, remembered 2."]),
+    "listed values turned round": (
+        with_fields(level={"type": "choice", "of": ["high", "low"]}),
+        ["fields.level.of: declared [high, low], remembered [low, high]."]),
+    "a listed value less": (with_fields(level={"type": "choice", "of": ["low"]}),
+                            ["fields.level.of: declared [low], remembered [low, high]."]),
+    "shorter values": (with_fields(host={"type": "text", "max_bytes": 5}),
+                       ["fields.host.max_bytes: declared 5, remembered 6."]),
+    "a null in the key": (with_fields(n={"type": "u8", **NULL}),
+                          ["fields.n.nullable: declared true, remembered false."]),
+    "another name for the same bytes": (
+        with_fields(note=None, text={"type": "text", "qualifier": "t", **NULL}),
+        ["fields.note: declared nothing, remembered text."]),
+    "another name in the key": (
+        with_fields("[bucket(host, 4)][host][m]", n=None, m="u8"),
+        ["key[2]: declared m, remembered n.", "fields.m: declared u8, remembered nothing.",
+         "fields.n: declared nothing, remembered u8."]),
+    "a column dropped": (with_fields(note=None), ["fields.note: declared nothing, remembered"]),
+    "another column": (with_fields(note="text"),
+                       ["fields.note: declared column d:note, remembered column d:t."]),
+    "another pack": (with_fields(a={**FIELDS["a"], "pack": "p:protobuf"},
+                                 b={"type": "u8", "pack": "p:protobuf"}),
+                     ["fields.a: declared packed d:p:protobuf, remembered packed d:p.",
+                      "fields.b: declared packed d:p:protobuf, remembered packed d:p."]),
+    "a pack taken apart": (with_fields(b="u8"),
+                           ["fields.b: declared column d:b, remembered packed d:p."]),
+    "a pack turned round": (
+        design(fields={name: FIELDS[name] for name in ("b", *FIELDS)}),
+        ["fields.a: it moves from d:p to d:p", "fields.b: it moves from d:p to d:p"]),
+    "a key turned round": (design("[bucket(host, 4)][n][host]"),
+                           ["key[1]: declared n, remembered host.",
+                            "key[2]: declared host, remembered n."]),
+    "a descending key": (design("[bucket(host, 4)][host][desc(n)]"),
+                         ["key[2]: declared desc(n), remembered n."]),
+    "a field of the row in the key": (
+        design("[bucket(host, 4)][host][n][b]"),
+        ["key: declared [bucket(host, 4)][host][n][b], remembered [bucket(host, 4)][host][n]."]),
+    "a key longer by what must be there": (
+        with_fields("[bucket(host, 4)][host][n][must]", must="u8"),
+        ["key: declared [bucket(host, 4)][host][n][must], remembered",
+         "fields.must: declared u8, remembered nothing."]),
+    "no bucket": (design("[host][n]"), ["key: declared [host][n], remembered [bucket(host, 4)]"]),
+    "a time to live": (design(families={"d": {"ttl": "1h"}}),
+                       ["families.d.ttl: declared 3600, remembered 2147483647."]),
+    "versions": (design(families={"d": {"versions": 3}}),
+                 ["families.d.versions: declared 3, remembered 1."]),
+    "compression": (design(families={"d": {"compression": "ZSTD"}}),
+                    ["families.d.compression: declared ZSTD, remembered NONE."]),
+    "another family": (design(families={"d": {}, "e": {}}),
+                       ["families.e: declared a family, remembered nothing."]),
+}  # fmt: skip
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A place for tables."""
+    return f"memory:{tmp_path}"
+
+
+@pytest.mark.parametrize(("changed", "said"), UNSAFE.values(), ids=UNSAFE)
+def test_other_changes_are_refused_with_the_difference(
+    changed: rowkey.Design, said: list[str], url: str
+) -> None:
+    """Each word that differs is told once, and the rows stand as before under their own design."""
+    with rowkey.open(design(), url) as table, table.batch() as batch:
+        for row in ROWS:
+            batch.put(row)
+    with pytest.raises(DriftError) as refused:
+        rowkey.open(changed, url)
+    told = [str(one) for one in refused.value.differences]
+    assert [] == [one for one, start in zip(told, said, strict=True) if not one.startswith(start)]
+    with rowkey.open(design(), url) as table:
+        read_back(table, ROWS)

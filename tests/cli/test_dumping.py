@@ -1,0 +1,177 @@
+"""Files that rows are written to: their form told by name, whole or not there at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+from cli.command import run
+from rowkey.table import Scan
+
+ROWKEY = [sys.executable, "-m", "rowkey"]
+ON = ("--on", "rocks:data")
+DUMP = ("dump", "things.toml", *ON)
+
+
+def printed(*more: str) -> bytes:
+    """What a verb prints into a pipe."""
+    done = subprocess.run([*ROWKEY, *more], capture_output=True, check=True)
+    assert b"" == done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_a_file_holds_what_would_be_printed(things: Path, form: str) -> None:
+    """Text is the same in a file, named for its form or with -f, and on standard output."""
+    del things
+    expected = printed(*DUMP, "-f", form)
+    for name, more in ((f"a.{form}", []), ("a.txt", ["-f", form]), (f"A.{form.upper()}", [])):
+        done = run(*DUMP, "-o", name, *more)
+        assert (0, "", f"5 rows written to {name}\n") == (done.code, done.out, done.err)
+        assert expected == Path(name).read_bytes()
+    assert expected == printed(*DUMP, "-f", form, "-o", "-")
+
+
+def test_columns_hold_the_types_of_the_fields(things: Path) -> None:
+    """Parquet and both forms of Arrow have a column for each field, in its type."""
+    del things
+    for name in ("a.parquet", "a.arrow", "a.arrows"):
+        assert 0 == run(*DUMP, "-o", name).code
+    tables = [
+        parquet.read_table("a.parquet"),
+        feather.read_table("a.arrow"),
+        pa.ipc.open_stream(Path("a.arrows").read_bytes()).read_all(),
+        pa.ipc.open_stream(printed(*DUMP, "-f", "arrow")).read_all(),
+        parquet.read_table(io.BytesIO(printed(*DUMP, "-f", "parquet"))),
+    ]
+    for table in tables:
+        assert tables[2].schema == table.schema.remove_metadata()
+        assert tables[2].to_pylist() == table.to_pylist()
+    assert pa.decimal128(10, 2) == tables[0].schema.field("price").type
+
+
+def test_a_scan_is_written_with_its_conditions(things: Path) -> None:
+    """Order, limit and conditions hold for a file; .json is one array, which people read."""
+    del things
+    more = ("--where", "host=web-1", "--order", "ts", "--limit", "2")
+    for name in ("a.json", "a.parquet"):
+        done = run("scan", "things.toml", *ON, *more, "-o", name)
+        assert (0, "", f"2 rows written to {name}\n") == (done.code, done.out, done.err)
+    assert [1000, 2000] == [row["ts"] for row in json.loads(Path("a.json").read_text())]
+    assert [-7, 2**63 - 1] == parquet.read_table("a.parquet").column("hits").to_pylist()
+
+
+def test_a_table_without_rows_is_a_file_without_rows(things: Path) -> None:
+    """It has its columns all the same."""
+    del things
+    assert 0 == run("create", "things.toml", "--on", "rocks:empty").code
+    for name in ("a.parquet", "a.arrow", "a.csv", "a.jsonl"):
+        assert 0 == run("dump", "things", "--on", "rocks:empty", "-o", name).code
+    assert (0, 11) == parquet.read_table("a.parquet").shape
+    assert (0, 11) == feather.read_table("a.arrow").shape
+    assert (1, 0) == tuple(len(Path(f"a.{e}").read_text().splitlines()) for e in ("csv", "jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["-o", "rows.dat"], "the name rows.dat does not tell a form; expected one of .csv .jsonl"),
+        (["-o", "rows"], "Or give -f: jsonl, csv, arrow, parquet."),
+        (["-o", "no/rows.csv"], "no/rows.csv cannot be written: No such file or directory."),
+        (["-o", "data", "-f", "csv"], "data cannot be written: Is a directory."),
+        (["-o", "a\0b.csv"], "a\\x00b.csv cannot be written: "),
+        (["-o", "rows.parquet.gz"], "rows.parquet.gz: Parquet is compressed already; drop .gz."),
+        (["-f", "table"], "'table' is not one of 'jsonl', 'csv', 'arrow', 'parquet'."),
+    ],
+)
+def test_a_file_that_cannot_be_is_told(things: Path, words: list[str], what: str) -> None:
+    """It is wrong usage, said in a line; nothing is printed or left behind."""
+    before = sorted(path.name for path in things.iterdir())
+    done = run(*DUMP, *words)
+    assert (2, "", 2) == (done.code, done.out, done.err.count("\n"))
+    assert what in done.err
+    assert before == sorted(path.name for path in things.iterdir())
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
+@pytest.mark.parametrize("stood", [True, False], ids=["over", "new"])
+def test_what_breaks_a_dump_leaves_no_half_file(things: Path, form: str, stood: bool) -> None:
+    """A file that stood stays as it was, one that did not is not there, and no other is left."""
+    path = things / f"a.{form}"
+    if stood:
+        path.write_text("before")
+        path.chmod(0o640)
+    before = sorted(one.name for one in things.iterdir())
+    original = Scan.batches
+
+    def broken(self: Scan, *words: int) -> object:
+        yield from original(self, *words)
+        raise KeyboardInterrupt
+
+    with patch.object(Scan, "batches", broken):
+        assert 130 == run(*DUMP, "-o", path).code
+    assert before == sorted(one.name for one in things.iterdir())
+    assert not stood or path.read_text() == "before"
+    assert 0 == run(*DUMP, "-o", path).code
+    assert not stood or path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_dump_that_is_killed_leaves_no_name(things: Path) -> None:
+    """Even a kill that nobody can answer leaves at most a file that says it is a part."""
+    code = f"import sys, time; sys.argv = {['rowkey', *DUMP, '-o', 'a.csv']!r}\n" + KILLED
+    done = subprocess.run([sys.executable, "-c", code], cwd=things, check=False)
+    assert -signal.SIGKILL == done.returncode
+    assert not (things / "a.csv").exists()
+    assert [".part"] == [path.suffix for path in things.glob(".a.csv.*")]
+    assert "5 rows written to a.csv\n" == run(*DUMP, "-o", "a.csv").err
+
+
+KILLED = """
+import os, signal
+from rowkey.table import Scan
+batches = Scan.batches
+def killed(self, *words):
+    yield from batches(self, *words)
+    os.kill(os.getpid(), signal.SIGKILL)
+Scan.batches = killed
+from rowkey.cli import main
+main()
+"""
+
+
+def test_a_link_and_a_device_stay_what_they_are(things: Path) -> None:
+    """A link leads where it led, with the rows at its end; a device is written to as it is."""
+    (things / "there.csv").write_text("")
+    (things / "link.csv").symlink_to("there.csv")
+    assert 0 == run(*DUMP, "-o", "link.csv").code
+    assert (things / "link.csv").is_symlink()
+    assert (things / "there.csv").read_bytes() == printed(*DUMP, "-f", "csv")
+    assert 0 == run(*DUMP, "-o", os.devnull, "-f", "parquet").code
+    assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
+def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things: Path, form: str) -> None:
+    """Whoever reads may stop: nothing is said, and the code tells it."""
+    lines = [json.dumps({"host": f"{n:05}" * 20, "ts": n}) for n in range(20_000)]
+    (things / "rows.jsonl").write_text("\n".join(lines))
+    assert 0 == run("load", "things.toml", "rows.jsonl", *ON).code
+    with subprocess.Popen(
+        [*ROWKEY, *DUMP, "-f", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as one:
+        assert one.stdout is not None
+        assert one.stderr is not None
+        assert 10 == len(one.stdout.read(10))
+        one.stdout.close()
+        said = one.stderr.read()
+    assert (128 + signal.SIGPIPE, b"") == (one.returncode, said)

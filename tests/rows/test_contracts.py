@@ -1,0 +1,38 @@
+"""What a kind must answer cannot be left out of it."""
+
+from __future__ import annotations
+
+from inspect import isabstract
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.engines import TableSpec, open_engine
+from rowkey.engines.contract import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_store_must_say_what_its_table_is() -> None:
+    """A store without `spec` cannot be made; one with all that is asked can."""
+    asked = sorted(Store.__abstractmethods__)
+    assert "spec" in asked
+    answers = {name: Store.__dict__.get(name) for name in asked if name != "spec"}
+    lacking = type("Lacking", (Store,), {name: lambda _: None for name in answers})
+    whole = type("Whole", (lacking,), {"spec": None})
+    assert (True, False) == (isabstract(lacking), isabstract(whole))
+    with pytest.raises(TypeError, match=r"abstract method.* spec"):
+        lacking()
+
+
+@pytest.mark.parametrize("kind", ["memory:", "rocks:{}"])
+def test_what_a_table_is_cannot_be_written(kind: str, tmp_path: Path) -> None:
+    """Both engines tell what the table is; who holds the store does not change it."""
+    from rowkey.cells import Family
+
+    with open_engine(kind.format(tmp_path)) as engine:
+        store = engine.create(TableSpec("t", (Family("d"),), (b"m",)))
+        assert ("t", (b"m",)) == (store.spec.name, store.spec.splits)
+        with pytest.raises(AttributeError):
+            store.spec = TableSpec("u", ())  # type: ignore[misc]

@@ -1,0 +1,160 @@
+"""Two threads on one row: what looks at the row and changes it is seen to have come after."""
+
+from __future__ import annotations
+
+from itertools import count
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.engines import Check, TableSpec, open_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+KEY = {"id": 1}
+DESIGN = rowkey.Design(
+    "t", "[id]",
+    fields={"id": "u32", "state": "text", "size": {"type": "i64", "nullable": True}},
+)  # fmt: skip
+SOON_S = 0.2
+"""Time in which the other thread would be done if nothing held it back."""
+
+
+def ticking() -> Callable[[], int]:
+    """A clock that goes on by 10 ms each time somebody looks at it."""
+    looks = count(1_700_000_000_000, 10)
+    return lambda: next(looks)
+
+
+class Slow:
+    """An engine's table whose changes on a condition wait before they begin."""
+
+    def __init__(self, store: Any, name: str) -> None:
+        self.store, self.name = store, name
+        self.has_come, self.may_go = Event(), Event()
+
+    def __getattr__(self, name: str) -> Any:
+        truth = getattr(self.store, name)
+        if name != self.name:
+            return truth
+
+        def slow(*given: Any) -> Any:
+            self.has_come.set()
+            assert self.may_go.wait(10)
+            return truth(*given)
+
+        return slow
+
+
+def at_once(table: Any, verb: str, slow: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
+    """What a change gives while another comes between its beginning and the engine's."""
+    table.writing.store = between = Slow(table.store, verb)
+    told: list[Any] = []
+    threads = [Thread(target=lambda: told.append(slow())), Thread(target=other)]
+    threads[0].start()
+    assert between.has_come.wait(10)
+    threads[1].start()
+    threads[1].join(SOON_S)
+    between.may_go.set()
+    for thread in threads:
+        thread.join(10)
+    table.writing.store = table.store
+    return told
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for tables on each engine."""
+    return "memory:" if request.param == "memory" else f"rocks:{tmp_path}"
+
+
+def test_a_put_comes_before_a_check_or_after(url: str) -> None:
+    """A put that a check has seen is not newer than what the check puts."""
+    with rowkey.open(DESIGN, url, clock=ticking()) as table:
+        table.put({**KEY, "state": "old", "size": 0})
+        told = at_once(
+            table, "check_and_mutate",
+            lambda: table.check_and_put({**KEY, "size": 1}, state="new"),
+            lambda: table.put({**KEY, "state": "new", "size": 2}),
+        )  # fmt: skip
+        row = table.get(KEY)
+        assert (told, row["size"]) in [([True], 1), ([False], 2)]
+        assert "new" == row["state"]
+
+
+def test_a_delete_comes_before_a_check_or_after(url: str) -> None:
+    """What is put because the row is not there is there."""
+    with rowkey.open(DESIGN, url, clock=ticking()) as table:
+        table.put({**KEY, "state": "old", "size": 0})
+        told = at_once(
+            table, "check_and_mutate",
+            lambda: table.check_and_put({**KEY, "state": "first"}, state=None),
+            lambda: table.delete(KEY),
+        )  # fmt: skip
+        assert (told, table.get(KEY)) in [
+            ([True], {**KEY, "state": "first", "size": None}), ([False], None)
+        ]  # fmt: skip
+
+
+def test_a_delete_hides_no_count_that_came_after(url: str) -> None:
+    """A count that began at nothing because of a delete is seen."""
+    looks = count(1_700_000_000_000 * 40)
+    with rowkey.open(DESIGN, url, clock=lambda: next(looks) // 40) as table:
+        table.put({**KEY, "state": "old", "size": 5})
+        told = at_once(
+            table, "increment", lambda: table.increment(KEY, size=1), lambda: table.delete(KEY)
+        )
+        row = table.get(KEY)
+        assert (told, None if row is None else row["size"]) in [
+            ([{"size": 6}], None), ([{"size": 1}], 1)
+        ]  # fmt: skip
+
+
+def test_threads_take_turns(url: str) -> None:
+    """Four threads raise one number by check-and-put alone: no step is lost."""
+    with rowkey.open(DESIGN, url) as table:
+        table.put({**KEY, "state": "on", "size": 0})
+
+        def raise_it() -> None:
+            for _ in range(25):
+                size = table.get(KEY)["size"]
+                while not table.check_and_put({**KEY, "size": size + 1}, size=size):
+                    size = table.get(KEY)["size"]
+
+        threads = [Thread(target=raise_it) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert 100 == table.get(KEY)["size"]
+
+
+def test_an_engine_stamps_once_it_has_the_row(url: str) -> None:
+    """A mutation without a timestamp that waited for its row is newer than what it waited for."""
+    looks = count(1_700_000_000_000)
+    others: list[Thread] = []
+
+    def clock() -> int:
+        now = next(looks)
+        if others:
+            other = others.pop()
+            other.start()
+            other.join(SOON_S)
+        return now
+
+    with open_engine(url, clock=clock) as engine:
+        store = engine.create(TableSpec("t", tuple(DESIGN.families.values())))
+        store.mutate([RowCells(b"r", [Cell("d", b"state", LATEST, b"old")])])
+        gone = Cell("d", b"state", LATEST, kind=Kind.DELETE_COLUMN)
+        other = Thread(target=store.mutate, args=([RowCells(b"r", [gone])],))
+        others.append(other)
+        first = Cell("d", b"state", LATEST, b"first")
+        done = store.check_and_mutate(b"r", Check("d", b"state"), [first])
+        other.join(10)
+        (row,) = store.get([b"r"])
+        assert (done, [cell.value for cell in row.cells]) in [(True, [b"first"]), (False, [])]

@@ -1,0 +1,137 @@
+"""Long lists of values in a condition: the same rows as value by value, for less work."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.errors import ReadError, RowError
+from rowkey.keys import FieldType, bind_key
+from rowkey.plan import Residual, ask, asked
+from rowkey.schema import Condition, Equal, OneOf, Parameter, Range
+from strategies import fields as any_fields
+from strategies import values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rowkey.keys import Field
+
+IN = Condition("f", "in", (Parameter(0),))
+ODD: list[Any] = [
+    0, 1, -1, 2**31, 2**64, 10**30, True, 1.5, "0", " 1", "0x1F", "+5", "1e3", "1_000", "true", "",
+    "nan", "-0.0", "a", "e\u0301", "\ud800", "\0", "2021-01-01", "2021-13-01", "1.2.3.4", "::1",
+    "2021-01-01T00:00:00+02:00", "DEADBEEF", "1.555", "\u0661", b"", b"\xff", None,
+]  # fmt: skip
+"""Values of many sorts, and texts that one type reads and another does not."""
+
+
+def told(ask_it: Callable[[], Any]) -> Any:
+    """What is asked, with the type of each value, or the words with which it is refused."""
+    try:
+        found = ask_it()
+    except (ReadError, RowError) as problem:
+        return str(problem)
+    return [(type(value), value) for value in found.values]
+
+
+def one_by_one(field: Field, listed: Sequence[Any]) -> Any:
+    """What a list asks if each of its values is read by itself."""
+    each = [asked.bound_of(field, Condition("f", "=", (Parameter(0),)), [one]) for one in listed]
+    return OneOf(tuple(dict.fromkeys(one.value for one in each if isinstance(one, Equal))))
+
+
+@given(st.data())
+def test_lists_are_read_as_their_values(data: st.DataObject) -> None:
+    """Values, and the texts of values, are those that each of them is by itself."""
+    fields = data.draw(any_fields())
+    field = fields[data.draw(st.sampled_from(sorted(fields)))]
+    some = [field.normal(one) for one in data.draw(st.lists(values(field), max_size=6))]
+    texts = [field.type.show(one) for one in some]
+    odd = data.draw(st.lists(st.sampled_from(ODD), max_size=2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asked, "MANY", 1)
+        for listed in (some, texts, [*some, *odd], [*texts, *odd], odd):
+            expected = told(partial(one_by_one, field, listed))
+            assert expected == told(partial(asked.bound_of, field, IN, [listed]))
+
+
+@given(st.lists(st.integers(0, 40)), st.lists(st.integers(0, 40)), st.integers(0, 40))
+def test_lists_meet_as_sets_do(one: list[int], other: list[int], low: int) -> None:
+    """What two lists and a range leave is what is in all of them, in the order of the first."""
+    fields = bind_key("[n]", {"n": "u8"}).fields
+    found = ask("n in ? and n in ? and n > ?", "", [one, other, low], fields).bounds["n"]
+    kept = tuple(n for n in dict.fromkeys(one) if n in other and n > low)
+    assert (Equal(kept[0]) if len(kept) == 1 else OneOf(kept)) == found
+
+
+@given(st.data(), st.booleans())
+def test_rows_are_told_by_long_lists(data: st.DataObject, is_long: bool) -> None:
+    """A block of rows is tested alike by a list longer than it and by a short one."""
+    numbers = st.lists(st.integers(0, 30), min_size=1, max_size=5)
+    listed, found = data.draw(numbers), data.draw(numbers)
+    types: dict[str, tuple[str, Any]] = {
+        "text": ("text", str), "u64": ("u64", lambda n: n * 2**58), "i8": ("i8", int),
+        "float32": ("float32", lambda n: n / 8), "bytes": ("bytes", lambda n: bytes([n])),
+        "decimal": ("decimal", int), "uuid": ("ipv4", lambda n: f"10.0.0.{n}"),
+    }  # fmt: skip
+    name = data.draw(st.sampled_from(sorted(types)))
+    kind, make = types[name]
+    words = {"type": kind} | ({"precision": 5, "scale": 1} if kind == "decimal" else {})
+    field = bind_key("[f]", {"f": words}).fields["f"]
+    more = range(31, 64) if is_long else ()
+    wanted = tuple(dict.fromkeys(field.normal(make(n)) for n in (*listed, *more)))
+    rows = [field.normal(make(n)) for n in found]
+    residual = Residual(["f"], {"f": OneOf(wanted)}, {"f": field})
+    expected = [one in wanted for one in rows]
+    assert expected == [residual({"f": one}) for one in rows]
+    batch = pa.record_batch([pa.array(rows, field.type.arrow())], names=["f"])
+    assert expected * 2 == [*residual.mask(batch).to_pylist(), *residual.mask(batch).to_pylist()]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) -> list[Any]:
+    """What a type was asked of one value at a time."""
+    asked_of: list[Any] = []
+    truth = getattr(type(kind), verb)
+
+    def count(self: FieldType, value: Any) -> Any:
+        asked_of.append(value)
+        return truth(self, value)
+
+    monkeypatch.setattr(type(kind), verb, count)
+    return asked_of
+
+
+def test_many_texts_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers given as text are not taken for numbers first, one by one, and refused."""
+    fields = bind_key("[n]", {"n": "u64"}).fields
+    held = counted(monkeypatch, fields["n"].type, "hold")
+    found = ask("n in ?", "", [[str(n) for n in range(2_000)]], fields).bounds["n"]
+    assert OneOf(tuple(range(2_000))) == found
+    assert {int} == set(map(type, held))
+
+
+def test_a_list_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many blocks are tested, each listed value is looked at once."""
+    field = bind_key("[n]", {"n": "u32"}).fields["n"]
+    wanted = tuple(range(0, 3_000, 3))
+    residual = Residual(["n"], {"n": OneOf(wanted)}, {"n": field})
+    batch = pa.record_batch([pa.array(range(9), pa.uint32())], names=["n"])
+    held = counted(monkeypatch, field.type, "hold")
+    for _ in range(5):
+        assert [True, False, False] * 3 == residual.mask(batch).to_pylist()
+    assert len(wanted) == len(held)
+
+
+def test_a_range_and_a_list_meet_by_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ends of a range are looked at once, not with each value of the list."""
+    field = bind_key("[n]", {"n": "u32"}).fields["n"]
+    held = counted(monkeypatch, field.type, "hold")
+    found = asked.meeting(field, [OneOf(tuple(range(100))), Range(10, 12)])
+    assert OneOf((10, 11, 12)) == found
+    assert 102 == len(held)

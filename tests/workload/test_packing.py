@@ -1,0 +1,113 @@
+"""What packed cells save, against a count by hand and against the cells that are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cells import cell_bytes
+from rowkey.design import Design
+from rowkey.workload import open_sample, packing_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS: dict[str, Any] = {
+    "host": "text",
+    "ts": "timestamp_ms",
+    "n": {"type": "i32", "pack": "p", "nullable": True},
+    "note": {"type": "text", "pack": "p", "nullable": True},
+    "size": {"type": "i64", "nullable": True},
+}
+ROWS = "host,ts,n,note,size\nh,1609459200000,5,ab,\nh,1609459200001,,,7\nh,1609459200002,300,,\n"
+ROW_KEY = 1 + 1 + 8
+"""The host and the byte that ends it, the time."""
+FIXED = 20 + ROW_KEY + 1
+"""A cell beside qualifier and value: lengths 4 + 4 + 2 + 1, timestamp 8, type 1, row, family."""
+PACKED = [
+    FIXED + 1 + (1 + (1 + 1) + (1 + 1 + 2)),  # a map of two: 0 and 5, 1 and a text of two bytes
+    FIXED + 4 + 8,  # size alone
+    FIXED + 1 + (1 + (1 + 3)),  # a map of one: 0 and a number of two bytes
+]
+ALONE = [(FIXED + 1 + 4) + (FIXED + 4 + 2), FIXED + 4 + 8, FIXED + 1 + 4]
+MARKER = 3 * (FIXED + 0 + 0)
+"""All columns may be absent, so that each row has a cell without qualifier and value."""
+
+
+def sample_of(design: Design, text: str, folder: Path) -> Any:
+    """A sample of all fields of a design."""
+    path = folder / "rows.csv"
+    path.write_text(text)
+    return open_sample(path, design.fields, None, None)
+
+
+def test_the_bytes_saved_are_those_counted_by_hand(tmp_path: Path) -> None:
+    """Cell by cell, from the layouts of KeyValue and of MessagePack."""
+    design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
+    found = packing_of(design.layout, sample_of(design, ROWS, tmp_path))
+    assert found is not None
+    assert ({"d:p": ("n", "note")}, 3) == (found.cells, found.events)
+    assert sum(PACKED) + MARKER == pytest.approx(3 * found.packed)
+    assert sum(ALONE) + MARKER == pytest.approx(3 * found.alone)
+    assert found.saved == pytest.approx(1 - (sum(PACKED) + MARKER) / (sum(ALONE) + MARKER))
+
+
+def test_nothing_is_told_where_nothing_is_packed() -> None:
+    """A design without a packed cell has nothing to save."""
+    assert packing_of(Design("t", "[n]", fields={"n": "u8", "a": "u8"}).layout, None) is None
+
+
+def test_widths_are_taken_where_there_is_no_sample() -> None:
+    """The declared bytes of each value stand in for those that cannot be measured."""
+    design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
+    found = packing_of(design.layout, None)
+    assert found is not None
+    assert 0 == found.events
+    assert 0 < found.saved < 1
+
+
+EVENTS = st.lists(
+    st.tuples(st.none() | st.integers(-(2**31), 2**31 - 1), st.none() | st.text("aé", max_size=9)),
+    min_size=1,
+    max_size=20,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all examples write into."""
+    return tmp_path_factory.mktemp("packed")
+
+
+@pytest.mark.parametrize("pack", ["p", "p:protobuf"])
+@given(events=EVENTS)
+def test_what_is_measured_is_what_is_written(folder: Path, pack: str, events: list[Any]) -> None:
+    """The bytes are those of the cells that each row is written as, packed and not."""
+    packed = {
+        **FIELDS,
+        "n": {**FIELDS["n"], "pack": pack},
+        "note": {**FIELDS["note"], "pack": pack},
+    }
+    alone = {name: {k: v for k, v in words.items() if k != "pack"} if isinstance(words, dict)
+             else words for name, words in FIELDS.items()}  # fmt: skip
+    designs = [Design("t", "[host][ts]", fields=f, writes={"time": "ts"}) for f in (packed, alone)]
+    lines = [
+        f"h,{ts},{'' if n is None else n},{'' if note is None else chr(34) + note + chr(34)},"
+        for ts, (n, note) in enumerate(events)
+    ]
+    text = "host,ts,n,note,size\n" + "\n".join(lines) + "\n"
+    found = packing_of(designs[0].layout, sample_of(designs[0], text, folder))
+    rows = [{"host": "h", "ts": ts, "n": n, "note": o} for ts, (n, o) in enumerate(events)]
+    expected = []
+    for design in designs:
+        given_rows = [{k: v for k, v in row.items() if v is not None} for row in rows]
+        written = [design.layout.write(row, timestamp=1) for row in given_rows]
+        expected.append(sum(
+            cell_bytes(len(one.row), len(cell.family), len(cell.qualifier), len(cell.value))
+            for one in written for cell in one.cells
+        ))  # fmt: skip
+    assert found is not None
+    assert expected == pytest.approx([found.packed * len(rows), found.alone * len(rows)])
