@@ -22,8 +22,8 @@ demo: $(READY)  # judge six designs on two real recordings that ship with rowkey
 test: $(READY) check  # everything CI runs: style, types, walls, docs, laws, the Java oracles
 	$(BIN)/pytest -m "not long"
 
-test-long: $(READY)  # the same laws with deeper loops
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest
+test-long: $(READY)  # the same laws with deeper loops, and what each part took
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest --durations=40
 
 check: $(READY)  # style, types, import walls, stale docs
 	$(BIN)/ruff check .

@@ -1,7 +1,9 @@
 """What all tests share: the plugin that starts the Java oracles, and how deep laws are tried."""
 
 import os
+import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["oracles.plugin", "cluster.plugin"]
@@ -14,3 +16,20 @@ settings.register_profile(
 )
 settings.register_profile("long", max_examples=600, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+
+def pytest_configure() -> None:
+    """Lets tests interrupt what they start, also where a shell runs all this in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says which recordings were not there to be loaded: a skip is easily missed."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = [place[2] for place in skipped if isinstance(place, tuple)]
+    left_out = sorted({one.removeprefix("Skipped: ") for one in reasons if "NOT LOADED" in one})
+    if left_out:
+        terminalreporter.write_sep("!", "RECORDINGS LEFT OUT", red=True, bold=True)
+        for reason in left_out:
+            terminalreporter.write_line(reason, red=True, bold=True)

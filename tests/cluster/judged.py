@@ -66,8 +66,14 @@ _BY_HBASE = {row.hbase: row for row in ATTRIBUTES.values()}
 _COPIES = count()
 
 
-def attributes_of(family: Family) -> tuple[dict[str, str], dict[str, str]]:
+def attributes_of(
+    family: Family, known: Family | None = None
+) -> tuple[dict[str, str], dict[str, str]]:
     """A family in HBase's words: its attributes that are not the default, and its configuration.
+
+    Args:
+        family: the family.
+        known: what it is now, so that what returns to its default is told too.
 
     >>> attributes_of(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)"))[0]
     {'VERSIONS': '3', 'BLOOMFILTER': 'ROWPREFIX_FIXED_LENGTH'}
@@ -77,7 +83,7 @@ def attributes_of(family: Family) -> tuple[dict[str, str], dict[str, str]]:
     for row in ATTRIBUTES.values():
         name = _field_of(row.word)
         value = getattr(family, name)
-        if value != getattr(plain, name):
+        if value != getattr(plain, name) or (known and value != getattr(known, name)):
             told[row.hbase] = str(value).lower() if isinstance(value, bool) else str(value)
     if family.prefix_length is None:
         return told, {}
@@ -220,7 +226,7 @@ class JudgedStore(JudgedReader, Store):
         self.cluster = cluster
 
     @property
-    def spec(self) -> TableSpec:  # type: ignore[override]
+    def spec(self) -> TableSpec:
         """The table as HBase describes it now."""
         with refusing():
             told = self.judge.describe(self.name)
@@ -274,7 +280,8 @@ class JudgedStore(JudgedReader, Store):
             self.cluster.split(self.name, at)
 
     def alter(self, families: Sequence[Family]) -> None:
-        told = {family.name: attributes_of(family) for family in families}
+        known = {family.name: family for family in self.spec.families}
+        told = {family.name: attributes_of(family, known.get(family.name)) for family in families}
         with refusing():
             self.judge.alter(self.name, *_halves(told))
 

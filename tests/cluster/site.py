@@ -90,6 +90,8 @@ def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
         ),
         "hbase.hregion.max.filesize": str(1 << 40),
         "hbase.balancer.period": "86400000",
+        # A store that was written to takes 2 MB at once otherwise, and there are thousands of them.
+        "hbase.hregion.memstore.mslab.enabled": "false",
         # Two cores are shared with pytest.
         "hbase.regionserver.handler.count": "8",
         "hbase.regionserver.metahandler.count": "4",

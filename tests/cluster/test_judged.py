@@ -244,6 +244,19 @@ def test_refused(store: JudgedStore, row: bytes, cell: Cell, says: str) -> None:
         store.mutate([RowCells(row, [cell])])
 
 
+def test_the_longest_row(hbase_engine: JudgedEngine) -> None:
+    """A row key of 32,767 bytes is taken and found by a client that knows its region already."""
+    # One that does not asks hbase:meta for a key that holds the table's name too, and is refused.
+    made = hbase_engine.create(TableSpec("longest", (Family("d"),)))
+    made.mutate([RowCells(b"\0", [put(1, b"v")])])
+    rows = [byte * 32_767 for byte in (b"\0", b"k", b"\xff")]
+    for row in rows:
+        made.mutate([RowCells(row, [put(1, b"v")])])
+    assert [b"\0", *rows] == [row.row for row in read(made, Span(), Ask())]
+    assert [1, 1, 1] == [len(made.get([row])[0].cells) for row in rows]
+    hbase_engine.drop("longest")
+
+
 @pytest.mark.parametrize("ask", [Ask(versions=0), Ask(limit=-1), Ask(batch=0)])
 def test_out_of_range(store: JudgedStore, ask: Ask) -> None:
     """Numbers that would mean something else to HBase are not sent."""

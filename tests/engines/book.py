@@ -317,6 +317,19 @@ class Book:
                 for cell in self.shelf(row, family).compacted()
             ]
 
+    def snapshot(self) -> Book:
+        """The table as it is; what is read of it counts as read of the table."""
+        kept = Book(tuple(self.families.values()), self.clock, self.splits)
+        kept.stored, kept.read = list(self.stored), self.read
+        return kept
+
+    def close(self) -> None:
+        """Nothing."""
+
+    def alter(self, families: Sequence[Family]) -> None:
+        """Other attributes count from now on, for what is stored already as well."""
+        self.families |= {family.name: family for family in families}
+
     def split(self, at: bytes) -> None:
         """One region more."""
         if at in self.splits or not at:

@@ -23,7 +23,7 @@ class Difference:
 
     Args:
         why: a sentence: what HBase does, and why the engines do not.
-        link: where HBase's people, or the book, speak of it.
+        link: where HBase's people or the book speak of it, or its code does it.
         families: the table on which it is seen.
         steps: the shortest steps after which it is seen; the last one shows it.
     """
@@ -34,11 +34,18 @@ class Difference:
     steps: tuple[Step, ...]
 
 
+_MATCHERS = (
+    "https://github.com/apache/hbase/blob/{commit}/hbase-server/src/main/java/org/apache/hadoop/"
+    "hbase/regionserver/querymatcher/"
+)
+"""The classes that decide which cells a read gives and a compaction keeps, as of a commit."""
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "HBase drops a kept delete that is older than every put of the files it compacts, whatever"
-        " their rows; the engines do not know of files, and keep it with the versions above it.",
-        "https://issues.apache.org/jira/browse/HBASE-4536",
+        " their rows (tryDropDelete); the engines do not know of files, and keep it with the"
+        " versions above it.",
+        f"{_MATCHERS.format(commit='07739e11d67cf9d1a4e1acb12fdf8bf08495f851')}"
+        "DropDeletesCompactionScanQueryMatcher.java",
         (Family("d", versions=2, keep_deleted="TRUE"),),
         (
             Mutate(b"r", (Change("d", b"q", 0, kind=Kind.DELETE_COLUMN),)),
@@ -49,8 +56,10 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "HBase stores a put of the same column and moment beside the one before, and shows that one"
-        " again when the time to live of the newer cell is over; the engines keep only the newer.",
-        "https://issues.apache.org/jira/browse/HBASE-10560",
+        " again when the time to live of the newer cell is over, for that cell is passed over"
+        " before versions are counted (preCheck); the engines keep only the newer.",
+        f"{_MATCHERS.format(commit='2f432981973696eeab255d2f5f2c80930c786ebd')}"
+        "ScanQueryMatcher.java",
         (Family("d"),),
         (
             Mutate(b"r", (Change("d", b"q", -1_000, b"old"),)),

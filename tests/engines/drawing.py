@@ -164,8 +164,24 @@ scans = st.builds(
 )
 divisions = st.builds(steps.Divide, st.one_of(rows, st.sampled_from((b"a\x00\x00", b"m"))))
 pauses = st.builds(steps.Advance, st.sampled_from((1, 499, 500, 1_000, 1_001, 3_000)))
+_ALTERED = (*_described("d"), *_described("e"))
+
+
+def _alteration(number: int) -> steps.Alter:
+    """By its number, for Hypothesis shows what is drawn from, and these are long."""
+    return steps.Alter(_ALTERED[number])
+
+
+alterations = st.integers(0, len(_ALTERED) - 1).map(_alteration)
 upkeep = st.one_of(
-    pauses, pauses, pauses, *2 * [st.just(steps.Settle())], divisions, st.just(steps.Reopen())
+    *3 * [pauses],
+    *2 * [st.just(steps.Settle())],
+    st.sampled_from((steps.Flush(), steps.Merge())),
+    alterations,
+    st.just(steps.Keep()),
+    st.builds(steps.Recall, gets | scans),
+    divisions,
+    st.just(steps.Reopen()),
 )
 shapes = st.sampled_from(SHAPES)
 LAYOUTS = ((), (b"b",), (b"a\x00", b"a\xff"))

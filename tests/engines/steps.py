@@ -7,7 +7,7 @@ was drawn for one engine can be taken on another one, or on a real HBase, and be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST, Cell, Kind, RowCells
@@ -16,6 +16,8 @@ from rowkey.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rowkey.cells import Family
 
 WHOLE = (None, None)
 """The time range of all times."""
@@ -29,11 +31,13 @@ class World:
         store: a store, or the book.
         bench: what advances the clock and reopens; None for the book, which is told of neither.
         start: ms since 1970.
+        kept: a snapshot of the store, if one was taken since it was opened.
     """
 
     store: Any
     bench: Any
     start: int
+    kept: Any = None
 
     def moment(self, after: int | None) -> int:
         """The timestamp so many ms after the start; None is the latest."""
@@ -177,6 +181,27 @@ class Scan(Step):
 
 
 @dataclass(frozen=True)
+class Keep(Step):
+    """Take a snapshot, in place of the one before."""
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        let_go(world)
+        world.kept = world.store.snapshot()
+
+
+@dataclass(frozen=True)
+class Recall(Step):
+    """Read the snapshot, or the table if there is none."""
+
+    read: Get | Scan
+
+    def take(self, world: World) -> Any:
+        """Do it; gives what the read gives."""
+        return self.read.take(replace(world, store=world.kept or world.store))
+
+
+@dataclass(frozen=True)
 class Settle(Step):
     """Flush, then compact all files to one.
 
@@ -188,6 +213,35 @@ class Settle(Step):
         """Do it."""
         world.store.flush()
         world.store.compact(major=True)
+
+
+@dataclass(frozen=True)
+class Flush(Step):
+    """Write to disk what is in memory: no read gives anything else after it."""
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        world.store.flush()
+
+
+@dataclass(frozen=True)
+class Merge(Step):
+    """Merge files without dropping anything that a read may give: a minor compaction."""
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        world.store.compact(major=False)
+
+
+@dataclass(frozen=True)
+class Alter(Step):
+    """Give a family other attributes."""
+
+    family: Family
+
+    def take(self, world: World) -> None:
+        """Do it."""
+        world.store.alter([self.family])
 
 
 @dataclass(frozen=True)
@@ -219,8 +273,16 @@ class Reopen(Step):
 
     def take(self, world: World) -> None:
         """Do it."""
+        let_go(world)
         if world.bench is not None:
             world.store = world.bench.reopen(world.store)
+
+
+def let_go(world: World) -> None:
+    """Close the snapshot that was taken, if any."""
+    if world.kept is not None:
+        world.kept.close()
+        world.kept = None
 
 
 def listed(rows: Any) -> list[RowCells]:

@@ -9,13 +9,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from ramdisk import RAM
 from table.machine import COLUMNS, DESIGNS, HOSTS, IDENTITY, LEVELS, TIMES, Both, Clock
 
 if TYPE_CHECKING:
     from table.worlds import Row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES, LENGTH = (100, 50) if IS_LONG else (6, 30)
+EXAMPLES, LENGTH = (100, 50) if IS_LONG else (15, 30)
 """Examples of each of the ten designs."""
 
 wheres = st.fixed_dictionaries(
@@ -49,7 +50,7 @@ class Machine(RuleBasedStateMachine):
     @initialize(moves=st.booleans())
     def create(self, moves: bool) -> None:
         """A new table, under a clock that stands still or goes."""
-        self.place = TemporaryDirectory()
+        self.place = TemporaryDirectory(dir=RAM)
         self.both = Both(self.name, f"{self.scheme}:{self.place.name}", Clock(moves))
 
     @rule(row=rows)
@@ -149,6 +150,7 @@ def _apart(part: Row) -> Row:
     return part if part.keys() >= set(COLUMNS) else {}
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
 def test_a_table_is_a_dictionary_of_rows(scheme: str) -> None:
     """Whatever is done in whatever order, the table holds what a dictionary holds."""

@@ -1,15 +1,19 @@
 import os
 import threading
+import time
+from itertools import count, cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from ramdisk import RAM
 from rowkey.table import Table
-from table.worlds import Row, World, plain, reads, worlds
+from table.worlds import Asked, Row, World, plain, reads, worlds
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DEEP = 5_000 if IS_LONG else int(os.environ.get("DEEP", "1000"))
@@ -17,38 +21,31 @@ ON_DISK = 500 if IS_LONG else 100
 
 
 def filled(world: World, url: str) -> Table:
-    """The table of a world, every row put."""
-    table = rowkey.open(world.design, url)
+    """The table of a world, every row put, every second one twice: a salt keeps both copies."""
+    table = rowkey.open(world.design, url, clock=count(1_700_000_000_000).__next__)
+    older = [row | {"size": 9 - row["size"]} for row in world.rows[::2]]
     with table.batch() as batch:
-        for row in world.rows:
+        for row in (*older, *world.rows):
             batch.put(row)
     return table
 
 
 def check_reads(world: World, table: Table, data: st.DataObject) -> None:
-    """A read of any conditions, forwards and backwards, whole, limited, and in two goes."""
+    """A read of any conditions, forwards and backwards, whole, limited, and in pieces."""
     asked = data.draw(reads(world))
     expected = world.sorted([row for row in world.rows if asked.holds(row)])
     assert expected == list(table.scan(asked.where, *asked.values))
     assert len(expected) == table.count(asked.where, *asked.values)
     columns = table.scan(asked.where, *asked.values).to_arrow()
     assert expected == [plain(row) for row in columns.to_pylist()]
-    limit = data.draw(st.integers(0, len(expected) + 1))
-    limited = table.scan(asked.where, *asked.values, limit=limit)
-    assert expected[:limit] == list(limited)
-    if limited.token is not None:
-        rest = table.scan(asked.where, *asked.values, resume=limited.token)
-        assert expected[limit:] == list(rest)
-    check_order(world, table, data, asked.where, asked.values, expected)
+    most = data.draw(st.integers(0, len(expected) + 1))
+    assert expected[:most] == list(table.scan(asked.where, *asked.values, limit=most))
+    check_pieces(table, data, (asked.where, *asked.values), "", expected)
+    check_order(world, table, data, asked, expected)
 
 
 def check_order(
-    world: World,
-    table: Table,
-    data: st.DataObject,
-    where: str,
-    values: tuple[object, ...],
-    rows: list[Row],
+    world: World, table: Table, data: st.DataObject, asked: Asked, rows: list[Row]
 ) -> None:
     """The order of the key asked for in words, and its reverse."""
     down = data.draw(st.booleans())
@@ -58,9 +55,39 @@ def check_order(
     )
     turned = World(world.design, world.names, tuple(f != down for f in world.falls), world.rows)
     expected = turned.sorted(rows)
-    assert expected == list(table.scan(where, *values, order=order))
-    limit = data.draw(st.integers(0, len(rows) + 1))
-    assert expected[:limit] == list(table.scan(where, *values, order=order, limit=limit))
+    event("reverse" if down else "forward")
+    assert expected == list(table.scan(asked.where, *asked.values, order=order))
+    check_pieces(table, data, (asked.where, *asked.values), order, expected)
+
+
+def check_pieces(
+    table: Table, data: st.DataObject, asked: tuple[Any, ...], order: str, rows: list[Row]
+) -> None:
+    """Stopped by a limit or by its reader, a scan gives the first rows; its token gives the rest.
+
+    Where the key does not give the order there is no token, and none is taken.
+    """
+    sizes = cycle(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=4)))
+    by_limit = data.draw(st.booleans())
+    token, found = None, 0
+    while found < len(rows) or not found:
+        size = next(sizes)
+        limit = size if by_limit else None
+        scan = table.scan(*asked, order=order, limit=limit, resume=token)
+        assert rows[found : found + size] == list(islice(scan, size))
+        found += size
+        token = scan.token
+        if not rows:
+            assert token is None
+        elif table.explain(*asked, order=order).served == "sorted":
+            event("sorted: no token")
+            assert token is None
+            return
+    assert (token is not None) == bool(rows)
+    if token is not None:
+        event("resumed to the end")
+        assert [] == list(table.scan(*asked, order=order, resume=token))
+        assert 0 == table.scan(*asked, order=order, resume=token).count()
 
 
 @settings(max_examples=DEEP)
@@ -75,7 +102,7 @@ def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
 @given(world=worlds(), data=st.data())
 def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
     """The same on the embedded engine."""
-    with TemporaryDirectory() as place, filled(world, f"rocks:{place}") as table:
+    with TemporaryDirectory(dir=RAM) as place, filled(world, f"rocks:{place}") as table:
         check_reads(world, table, data)
 
 
@@ -98,33 +125,109 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
 
 
-@pytest.mark.parametrize(
-    "spread", ["[salt(16)]", "[bucket(host, 16)]", "[bucket(host, ts, 256)]", ""]
-)
+FIELDS = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
+STANDING = [{"host": f"h{n % 7}", "ts": n, "size": 0} for n in range(0, 1_000, 2)]
+ORDERS = ("", "host desc, ts desc")
+SPREADS = ("[salt(16)]", "[bucket(host, 16)]", "[bucket(host, ts, 256)]", "")
+Place = tuple[str, int]
+
+
+def place_of(row: Row) -> Place:
+    """What tells a row from others."""
+    return row["host"], row["ts"]
+
+
+class Writer(threading.Thread):
+    """Writes while others read: rows of its own, put and deleted, and the standing ones anew.
+
+    Args:
+        table: where `STANDING` is.
+    """
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self.table = table
+        self.is_over = threading.Event()
+        self.rounds = 0
+
+    def run(self) -> None:
+        for n in count(1, 2):
+            if self.is_over.is_set():
+                return
+            own = {"host": f"h{n % 7}", "ts": n % 2_001 | 1, "size": n}
+            self.table.put(own)
+            self.table.put(STANDING[n % len(STANDING)] | {"size": n})
+            if n % 3 == 0:
+                self.table.delete(own)
+            self.rounds += 1
+            time.sleep(0.0003)  # a thread that never waits leaves little time to the other
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.is_over.set()
+        self.join()
+
+
+def put_standing(table: Table) -> None:
+    """Put what stands before the writer begins."""
+    with table.batch() as batch:
+        for row in STANDING:
+            batch.put(row)
+
+
+def hold_to_the_law(found: list[Place], *, falls: bool, is_whole: bool = True) -> None:
+    """Nothing twice, nothing out of order, and nothing that stood before is missing.
+
+    Args:
+        found: the rows that were read.
+        falls: whether they come in the reverse order.
+        is_whole: whether they are all, or the first ones of all.
+    """
+    assert sorted(set(found), reverse=falls) == found
+    standing = sorted(map(place_of, STANDING), reverse=falls)
+    if not is_whole:
+        standing = [one for one in standing if one == former(one, found[-1], falls=falls)]
+    assert set(standing) <= set(found)
+
+
+def former(one: Place, other: Place, *, falls: bool) -> Place:
+    """Which of two comes first."""
+    return max(one, other) if falls else min(one, other)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
 def test_a_scan_while_a_writer_runs(url: str, spread: str) -> None:
-    """Rows that stood before are all there, each once and in order; the writer's may be or not."""
-    fields = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
-    design = rowkey.Design("t", f"{spread}[host][ts]", fields=fields)
-    with rowkey.open(design, url) as table:
-        before = [{"host": f"h{n % 7}", "ts": n, "size": n} for n in range(0, 2_000, 2)]
-        with table.batch() as batch:
-            for row in before:
-                batch.put(row)
-        stop = threading.Event()
+    """Whole, limited, or in pieces: what stood is there once, in order; the writer's may be."""
+    with rowkey.open(rowkey.Design("t", f"{spread}[host][ts]", fields=FIELDS), url) as table:
+        put_standing(table)
+        writer = Writer(table)
+        with writer:
+            for order in ORDERS * 3:
+                falls = order.endswith("desc")
+                hold_to_the_law(read(table, order), falls=falls)
+                first = read(table, order, 100)
+                assert 100 == len(first)
+                hold_to_the_law(first, falls=falls, is_whole=False)
+                hold_to_the_law(in_pieces(table, order), falls=falls)
+        assert writer.rounds > 1
 
-        def write() -> None:
-            n = 1
-            while not stop.is_set():
-                table.put({"host": f"h{n % 7}", "ts": n % 4_000, "size": n})
-                n += 2
 
-        writer = threading.Thread(target=write)
-        writer.start()
-        try:
-            for _ in range(10):
-                found = [(row["host"], row["ts"]) for row in table.scan()]
-                assert sorted(set(found)) == found
-                assert {(row["host"], row["ts"]) for row in before} <= set(found)
-        finally:
-            stop.set()
-            writer.join()
+def read(table: Table, order: str, limit: int | None = None) -> list[Place]:
+    """What a scan gives in one go."""
+    return [place_of(row) for row in table.scan(order=order, limit=limit)]
+
+
+def in_pieces(table: Table, order: str) -> list[Place]:
+    """A scan that goes on from its token again and again, each time in the table as it then is."""
+    found: list[Place] = []
+    token = None
+    for size in cycle((1, 37, 300)):
+        scan = table.scan(order=order, limit=size, resume=token)
+        some = list(map(place_of, scan))
+        found += some
+        token = scan.token
+        if len(some) < size:
+            return found
+    raise AssertionError

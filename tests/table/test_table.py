@@ -86,6 +86,7 @@ def test_a_row_of_nulls_exists(logs: Table) -> None:
     assert 1 == logs.count()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_delete_then_put_in_one_millisecond(url: str) -> None:
     """A clock that stands still does not let a delete hide the put that follows it."""
     with rowkey.open(design(), url, clock=lambda: 1_700_000_000_000) as logs:

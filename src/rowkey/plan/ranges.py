@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import product, takewhile
 from math import prod
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.keys import Images, Interval, Key, Part, Source, asks_for_null
 from rowkey.plan.asked import is_empty
@@ -25,11 +25,8 @@ MOST_RANGES = 65_536
 """Ranges of one read; a read that would need more is left as fewer, wider ones."""
 
 
-@dataclass(slots=True)
-class KeyRange:
+class KeyRange(NamedTuple):
     """Row keys from `start` up to but without `stop`; an empty `stop` is the end of the table.
-
-    It is not frozen, which would double the time of making it: a read may have thousands.
 
     Args:
         start: the first possible key.

@@ -161,7 +161,6 @@ def load_file(
     design = table.design
     words = format_words or format_for(Path(path), design.sample_format, design.sample_path)
     sample = open_sample(path, design.fields, None, words).fitted()
-    sample.exact = True
     record = _Record(table.store, Path(path), (str(design.key), repr(words), shuffle))
     before = 0 if restart else record.done()
     if before and resumed is not None:

@@ -39,6 +39,28 @@ class Option:
     required: bool = False
 
 
+NULLS = Option(
+    "nulls",
+    (list, tuple),
+    'texts that stand for null when they are not quoted, such as ["NA"]',
+    (),
+    "a list of texts",
+)
+"""The option of formats whose values are text, all of which are null where there is nothing."""
+
+
+def nulls_of(chosen: Mapping[str, Any]) -> list[str]:
+    """The texts that stand for null.
+
+    Raises:
+        Refused: one is no text.
+    """
+    for one in chosen[NULLS.name]:
+        if not isinstance(one, str) or not one:
+            raise Refused(NULLS.name, f"{one!r} does not fit", NULLS.allowed)
+    return list(chosen[NULLS.name])
+
+
 def read_options(kind: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a kind, each checked, defaults filled in.
 
@@ -75,7 +97,7 @@ class Format(ABC):
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names, before `.gz` or `.zip`, that mean this format."""
     options: ClassVar[tuple[Option, ...]] = ()
-    nulls_may_be_empty: ClassVar[bool] = False
+    nulls_may_be_empty: bool = False
     """Whether a null of a text that cannot be null is an empty one."""
     rows_name_values: ClassVar[bool] = False
     """Whether each row names its values, so that any may lack some; else all have the same."""

@@ -52,8 +52,6 @@ class Sample:
         format: how it is read.
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
-        exact: whether a value that its field cannot hold makes the row none, where the field is
-            nullable too; otherwise it is then null.
         read: rows of the file that are read so far.
         left_out: rows that could be no events, counted while reading.
         assumed: what the file leaves open and was guessed, as sentences.
@@ -63,7 +61,6 @@ class Sample:
     format: Format
     fields: Mapping[str, Field]
     time: Field | None
-    exact: bool = False
     read: int = 0
     left_out: LeftOut = field(default_factory=LeftOut)
     assumed: list[str] = field(default_factory=list)
@@ -164,7 +161,7 @@ class Sample:
         lacks: list[tuple[int, int]] = []
         for number, declared in enumerate(self.fields.values()):
             column = batch.column(number)
-            if not column.null_count or (declared.nullable and not self.exact):
+            if not column.null_count:
                 continue
             valid = column.is_valid().to_numpy(zero_copy_only=False)
             if declared.nullable:

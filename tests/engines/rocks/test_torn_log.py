@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from engines.rocks.killing import Killing
-from engines.rocks.script import Stored, everything, writes
+from engines.rocks.script import SPEC, Stored, everything, writes
 from rowkey.engines.backends.rocks import Rocks
 from rowkey.engines.rocksdb.wal import HEADER, Damage, find_damage, last_change, logs_in
 from rowkey.errors import Unsupported
@@ -96,6 +97,27 @@ def test_twenty_truncations_give_prefixes(torn: Torn) -> None:
     numbers = [torn.opened(torn.content[:length]) for length in lengths]
     assert numbers == sorted(numbers)
     assert len(set(numbers)) > 10
+    torn.hold_to_the_model()
+
+
+def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
+    """Who waited for the disk loses nothing to a cut of what came after it."""
+    killing = Killing(tmp_path, seed=12)
+    marks: list[tuple[int, int]] = []
+    with Rocks.open(str(tmp_path / "db"), clock=killing.clock) as engine:
+        store = engine.create(SPEC)
+        for number in range(1, 202):
+            killing.clock.operation = number
+            store.mutate(killing.script.mutations(number), sync=number % 10 == 0)
+            if number % 10 == 0:
+                (log,) = logs_in(tmp_path / "db" / "t")
+                marks.append((number, log.stat().st_size))
+        shutil.copytree(tmp_path / "db", tmp_path / "as it was")
+    shutil.rmtree(tmp_path / "db")
+    (tmp_path / "as it was").rename(tmp_path / "db")
+    torn, random = Torn(killing), Random(6)
+    for (number, synced), (later, end) in pairwise(marks):
+        assert number <= torn.opened(torn.content[: random.randrange(synced, end)]) <= later
     torn.hold_to_the_model()
 
 

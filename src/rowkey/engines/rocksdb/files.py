@@ -263,14 +263,14 @@ def _check_raw(path: Path) -> None:
     Source: README of rocksdict: values that are no bytes are pickled, unless in raw mode.
     """
     config = path / CONFIG
-    if config.is_file() and not config.stat().st_size:
-        # rocksdict empties the file before it writes it anew, at each open: a process that was
-        # killed just then leaves nothing. Only raw mode was ever used here.
-        config.write_text(RAW, "utf-8")
     try:
-        raw = json.loads(config.read_text("utf-8")).get("raw_mode")
-    except (OSError, ValueError, AttributeError):
-        raw = None
+        raw = json.loads(config.read_text("utf-8"))["raw_mode"]
+    except (OSError, ValueError, KeyError, TypeError):
+        # rocksdict empties the file before it writes it anew, at each open, and does not force it
+        # to the disk: a kill just then leaves nothing, a power cut zeros. Only raw mode was ever
+        # used here, and in raw mode nothing that is found can run.
+        config.write_text(RAW, "utf-8")
+        return
     if raw is not True:
         what = "it does not say that the directory holds plain bytes"
         raise Unsupported(str(config), what, '"raw_mode": true', "Open tables of rowkey only.")

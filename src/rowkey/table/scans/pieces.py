@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -122,11 +121,11 @@ def left_of(one: KeyRange, token: Token, *, is_falling: bool, again: bool) -> Ke
         stop = at + b"\0" if again or one.prefix < token.prefix else at
         if stop <= one.start:
             return None
-        return one if one.stop and one.stop <= stop else replace(one, stop=stop)
+        return one if one.stop and one.stop <= stop else one._replace(stop=stop)
     start = at if again or one.prefix > token.prefix else at + b"\0"
     if one.stop and one.stop <= start:
         return None
-    return one if start <= one.start else replace(one, start=start)
+    return one if start <= one.start else one._replace(start=start)
 
 
 def parted(ranges: list[KeyRange], token: Token) -> tuple[list[KeyRange], list[KeyRange]]:
@@ -138,9 +137,9 @@ def parted(ranges: list[KeyRange], token: Token) -> tuple[list[KeyRange], list[K
             rest.append(one)
             continue
         next_row = at + b"\0"
-        rows.append(replace(one, stop=next_row))
+        rows.append(one._replace(stop=next_row))
         if not one.stop or next_row < one.stop:
-            rest.append(replace(one, start=next_row))
+            rest.append(one._replace(start=next_row))
     return rows, rest
 
 

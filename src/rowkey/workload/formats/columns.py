@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
-from rowkey.workload.contract import Format, Option
+from rowkey.workload.contract import NULLS, Format, Option, nulls_of
 from rowkey.workload.files import lines_of, wanted
 from rowkey.workload.records import Misfits, batches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     import pyarrow as pa
 
@@ -25,7 +26,12 @@ class Columns(Format):
     suffixes = (".txt", ".dat")
     options = (
         Option("names", (list, tuple), "names of the columns of a file that has no line of them"),
+        NULLS,
     )
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        super().__init__(given)
+        self.nulls = frozenset(nulls_of(self.chosen))
 
     def batches(
         self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
@@ -40,7 +46,9 @@ class Columns(Format):
         rows = self._rows(path, len(names), int(has_header), left_out)
         yield from batches_of(([row[i] for i in order] for row in rows), kept)
 
-    def _rows(self, path: Path, width: int, skip: int, left_out: LeftOut) -> Iterator[list[str]]:
+    def _rows(
+        self, path: Path, width: int, skip: int, left_out: LeftOut
+    ) -> Iterator[list[str | None]]:
         misfits = Misfits(path, f"{width} values a line", left_out)
         number = 0
         for number, line in enumerate(lines_of(path, self.meter), 1):
@@ -48,7 +56,7 @@ class Columns(Format):
             if number <= skip or not values:
                 continue
             if len(values) == width:
-                yield values
+                yield [None if value in self.nulls else value for value in values]
             else:
                 misfits.add(number, line)
         misfits.check(number)

@@ -8,7 +8,7 @@ from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused, SampleError
-from rowkey.workload.contract import Format, Option
+from rowkey.workload.contract import NULLS, Format, Option, nulls_of
 from rowkey.workload.files import LONGEST_LINE, VisibleText, opened, wanted
 from rowkey.workload.records import Misfits
 
@@ -32,7 +32,7 @@ class Csv(Format):
     """Comma-separated values with a line of names, or `names` for a file without one.
 
     Nothing between two delimiters is a null, and two quotes are an empty text; of a text that
-    cannot be null both are empty.
+    cannot be null both are empty, unless `nulls` says how the file writes nulls.
     """
 
     name = "csv"
@@ -43,10 +43,14 @@ class Csv(Format):
             "delimiter", (str,), "what stands between values; a tab for .tsv", None, "a character"
         ),
         Option("names", (list, tuple), "names of the columns of a file that has no line of them"),
+        NULLS,
     )
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         super().__init__(given)
+        self.nulls = nulls_of(self.chosen)
+        # Nothing and a null that is written look alike to Arrow: neither is then an empty text.
+        self.nulls_may_be_empty = not self.nulls
         delimiter = self.chosen["delimiter"]
         if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n'):
             raise Refused("delimiter", f"{delimiter!r} cannot stand between values", "a character")
@@ -96,7 +100,7 @@ class Csv(Format):
             convert_options=arrow.ConvertOptions(
                 column_types=dict.fromkeys(kept, pa.string()),
                 include_columns=kept,
-                null_values=[""],
+                null_values=["", *self.nulls],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),

@@ -46,6 +46,8 @@ def why_rejected(field: Field, found: pa.Array, *, is_calendar: bool) -> Rejecte
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
     expected = CALENDAR if is_calendar else _expected(field, text)
     remedy = f"Declare {field.name} as a type that holds it, or correct the file."
+    if field.nullable:
+        remedy = f'If that stands for null: format = {{ kind = ..., nulls = ["{shown}"] }}.'
     return Rejected(printable(f": {field.name} is {shown}; expected {expected}"), remedy)
 
 

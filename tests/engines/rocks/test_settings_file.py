@@ -1,0 +1,70 @@
+"""The file in which rocksdict keeps that values are bytes, which it empties at each open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engines.rocks.script import SPEC, Clock, Script, everything, writes
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.rocksdb.files import CONFIG
+from rowkey.errors import Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.cells import RowCells
+
+OPERATIONS = 60
+State = tuple[list["RowCells"], list[tuple[bytes, int]]]
+
+
+def written(place: Path) -> State:
+    """What a table holds, in files and in its log, when it was closed."""
+    with Rocks.open(str(place), clock=Clock()) as engine:
+        store = engine.create(SPEC)
+        for number in range(1, OPERATIONS):
+            Script(7).apply(store, number)
+        store.flush()
+        Script(7).apply(store, OPERATIONS)
+        return everything(store), writes(store)
+
+
+def read(place: Path) -> State:
+    """What it holds now."""
+    with Rocks.open(str(place), clock=Clock()) as engine:
+        store = engine.table("t")
+        return everything(store), writes(store)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", None, b"{", bytes(40), b"\xff\xfe", b"[]", b"7", b"null", b"{}"]
+)
+def test_a_file_that_was_cut_short_is_written_again(content: bytes | None, tmp_path: Path) -> None:
+    """A kill amid an open leaves it empty, a power cut with zeros: the table opens, whole."""
+    expected = written(tmp_path)
+    config = tmp_path / "t" / CONFIG
+    whole = config.read_bytes()
+    for _ in range(2):
+        config.unlink()
+        if content is not None:
+            config.write_bytes(content)
+        assert expected == read(tmp_path)
+        assert whole == config.read_bytes()
+
+
+def test_a_file_that_tells_of_pickles_is_refused_and_loses_nothing(tmp_path: Path) -> None:
+    """Nothing in the directory is read or changed; with the file as it was, all is there."""
+    expected = written(tmp_path)
+    config = tmp_path / "t" / CONFIG
+    whole = config.read_bytes()
+    config.write_text('{"raw_mode": false}', "ascii")
+    for _ in range(2):
+        with Rocks.open(str(tmp_path)) as engine, pytest.raises(Unsupported) as refusal:
+            engine.table("t")
+        assert "does not say that the directory holds plain bytes" in refusal.value.mistake.what
+        assert str(config) == refusal.value.mistake.path
+        assert '{"raw_mode": false}' == config.read_text("ascii")
+    config.write_bytes(whole)
+    assert expected == read(tmp_path)

@@ -1,0 +1,181 @@
+"""Every real recording there is, with a design that takes all of its fields."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+import rowkey
+from rowkey import Design
+from rowkey.regions import to_binary
+from rowkey.simulate import cut_design
+from rowkey.workload import open_sample
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+EXAMPLES = Path(str(resources.files(rowkey))) / "examples"
+SHARED = ROOT.parent / "shared" / "data"
+"""Recordings that are too large for the repository; their tests say so where they are not."""
+SIXTEEN = {"algorithm": "sample", "regions": 16}
+NO_VALUE = "NA"
+"""How R, which wrote the two from New York, says that there is no value."""
+
+
+def maybe(kind: str) -> dict[str, Any]:
+    """A field that may be null."""
+    return {"type": kind, "nullable": True}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A file and a design for it.
+
+    Args:
+        path: the file.
+        words: the design's key, fields and splits.
+        columns: how many the file has; as many fields has the design.
+    """
+
+    path: Path
+    words: dict[str, Any]
+    columns: int
+
+    def sample(self, most: int | None, folder: Path) -> Path:
+        """The first rows as a file that can be loaded; all of them if `most` is None.
+
+        Args:
+            most: how many rows.
+            folder: where the file may lie.
+        """
+        if not self.path.exists():
+            pytest.skip(f"NOT LOADED: {self.path.relative_to(ROOT.parent)} is not beside rowkey")
+        is_typed = self.path.is_relative_to(SHARED)
+        if most is None and not is_typed:
+            return self.path
+        table = typed(self.path) if is_typed else self._read()
+        parquet.write_table(table.slice(0, most), folder / "sample.parquet")
+        return folder / "sample.parquet"
+
+    def _read(self) -> pa.Table:
+        """All rows as rowkey reads them, in columns that are named as the file names them."""
+        fields = Design("t", **self.words).fields
+        batches = [events.rows for events in open_sample(self.path, fields, None).events()]
+        table = pa.Table.from_batches(batches)
+        return table.rename_columns([fields[n].words.source or n for n in table.column_names])
+
+    def design(self, sample: Path) -> Design:
+        """The design with the boundaries it is created with, so that all rows are judged by them.
+
+        Args:
+            sample: the rows that say where they are.
+        """
+        cut = cut_design(Design("t", **self.words, cluster={"servers": 8}), sample)
+        listed = [to_binary(split) for split in cut.boundaries.splits]
+        return Design("t", **(self.words | {"splits": listed}), cluster={"servers": 8})
+
+
+def typed(path: Path) -> pa.Table:
+    """A file of comma-separated values, in the types that Arrow sees, nulls where it says so."""
+    words = csv.ConvertOptions(null_values=[NO_VALUE], strings_can_be_null=True)
+    return csv.read_csv(pa.BufferReader(_content(path)), convert_options=words)
+
+
+def _content(path: Path) -> bytes:
+    if path.suffix == ".gz":
+        return gzip.decompress(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(archive.namelist()[0])
+
+
+RECORDINGS: dict[str, Recording] = {
+    "flights": Recording(
+        SHARED / "flights_nyc13" / "flights.csv.zip",
+        {
+            "key": "[bucket(carrier, flight, 16)][carrier][flight][time][origin]",
+            "splits": "per_bucket",
+            "fields": {
+                "year": "u16", "month": "u8", "day": "u8",
+                "dep_time": maybe("u16"), "sched_dep_time": "u16", "dep_delay": maybe("i16"),
+                "arr_time": maybe("u16"), "sched_arr_time": "u16", "arr_delay": maybe("i16"),
+                "carrier": "text", "flight": "u16", "tailnum": maybe("text"), "origin": "text",
+                "dest": "text", "air_time": maybe("u16"), "distance": "u16", "hour": "u8",
+                "minute": "u8", "time": {"type": "timestamp_s", "from": "time_hour"},
+            },
+        },
+        19,
+    ),
+    "weather": Recording(
+        SHARED / "flights_nyc13" / "weather.csv.gz",
+        {
+            "key": "[origin][desc(time)]",
+            "splits": SIXTEEN,
+            "fields": {
+                "origin": "text", "year": "u16", "month": "u8", "day": "u8", "hour": "u8",
+                "temp": maybe("float64"), "dewp": maybe("float64"), "humid": maybe("float64"),
+                "wind_dir": maybe("u16"), "wind_speed": maybe("float64"),
+                "wind_gust": maybe("float64"), "precip": maybe("float64"),
+                "pressure": maybe("float64"), "visib": maybe("float64"),
+                "time": {"type": "timestamp_s", "from": "time_hour"},
+            },
+        },
+        15,
+    ),
+    "shipped flights": Recording(
+        EXAMPLES / "flights.parquet",
+        {
+            "key": "[mod(time, 24)][time][carrier][flight][origin]",
+            "splits": "per_bucket",
+            "fields": {
+                "time": {"type": "timestamp_s", "from": "time_hour"}, "carrier": "text",
+                "flight": "u16", "tailnum": maybe("text"), "origin": "text", "dest": "text",
+            },
+        },
+        6,
+    ),
+    "nab": Recording(
+        DATA / "nab_real_streams.csv.gz",
+        {
+            "key": "[sensor][timestamp]",
+            "splits": SIXTEEN,
+            "fields": {
+                "timestamp": "timestamp_s", "group": "text", "sensor": "text",
+                "value": maybe("float64"),
+            },
+        },
+        4,
+    ),
+    "cdnow": Recording(
+        DATA / "CDNOW_master.txt.gz",
+        {
+            "key": "[mod(date, 7)][date][customer_id]",
+            "splits": "per_bucket",
+            "fields": {
+                "customer_id": "text", "date": "date", "number_of_cds": "u16",
+                "dollar_value": {"type": "decimal", "precision": 9, "scale": 2},
+            },
+        },
+        4,
+    ),
+    "apache": Recording(
+        EXAMPLES / "apache_access.log.gz",
+        {
+            "key": "[bucket(client, 16)][client][desc(time)]",
+            "splits": "per_bucket",
+            "fields": {
+                "client": "text", "ident": maybe("text"), "user": maybe("text"),
+                "time": "timestamp_s", "method": "text", "path": "text",
+                "protocol": maybe("text"), "status": "u16", "bytes": maybe("u32"),
+                "referer": maybe("text"), "agent": maybe("text"),
+            },
+        },
+        11,
+    ),
+}  # fmt: skip

@@ -1,0 +1,75 @@
+"""Texts that stand for null: judging and loading take the same rows of a file for rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.errors import DeclarationError, SampleError
+from rowkey.simulate import run
+from rowkey.table import load_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = ["host n speed", "a 1 7", "b 2 NA", "c 3 -", "d 4 9", "NA 5 1"]
+FORMATS = [("csv", ","), ("columns", " ")]
+
+
+def design(words: dict[str, Any]) -> rowkey.Design:
+    """Hosts with a speed that may be null."""
+    fields = {"host": "text", "n": "u8", "speed": {"type": "u16", "nullable": True}}
+    read = {"path": "s.txt", "format": words}
+    return rowkey.Design("t", "[bucket(host, 4)][speed][host][n]", fields=fields, sample=read,
+                         splits="per_bucket", cluster={"servers": 2})  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "between"), FORMATS)
+@pytest.mark.parametrize(
+    ("nulls", "hosts"),
+    [
+        ([], ["a", "d", "NA"]),
+        (["NA"], ["a", "b", "d"]),
+        (["NA", "-"], ["a", "b", "c", "d"]),
+    ],
+)
+def test_both_take_the_same_rows(
+    kind: str, between: str, nulls: list[str], hosts: list[str], tmp_path: Path
+) -> None:
+    """What is told to be null is; what else a field cannot hold leaves its row out, in both."""
+    sample = tmp_path / "s.txt"
+    sample.write_text("\n".join(line.replace(" ", between) for line in LINES) + "\n")
+    words = {"kind": kind, "nulls": nulls}
+    declared = design(words)
+    predicted = run(declared, sample)
+    with rowkey.open(declared, "memory:") as table:
+        loaded = load_file(table, sample, format_words=words)
+        assert sorted(hosts) == sorted(row["host"] for row in table.scan())
+        assert len(hosts) == loaded.rows == predicted.operations
+        assert 5 - len(hosts) == loaded.left_out.count
+        assert [r.writes for r in predicted.regions] == [r.writes for r in table.regions()]
+
+
+def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
+    """In CSV a text between quotes is never null."""
+    (tmp_path / "s.csv").write_text('host,n,speed\n"NA",1,NA\n')
+    with rowkey.open(design({"kind": "csv"}), "memory:") as table:
+        load_file(table, tmp_path / "s.csv", format_words={"kind": "csv", "nulls": ["NA"]})
+        assert [{"host": "NA", "n": 1, "speed": None}] == list(table.scan())
+
+
+@pytest.mark.parametrize("nulls", ["NA", [1], [""], [None], {"NA": 1}])
+@pytest.mark.parametrize("kind", ["csv", "columns"])
+def test_what_is_no_list_of_texts_is_refused(kind: str, nulls: Any) -> None:
+    """With the option's name, and what it may be."""
+    with pytest.raises(DeclarationError, match=r"nulls.*expected a list of texts"):
+        design({"kind": kind, "nulls": nulls})
+
+
+def test_a_file_of_such_values_says_what_to_do(tmp_path: Path) -> None:
+    """Where most rows are left out for them, the error names the option."""
+    (tmp_path / "s.csv").write_text("host,n,speed\na,1,NA\nb,2,NA\nc,3,NA\nd,4,1\n")
+    with pytest.raises(SampleError, match=r'nulls = \["NA"\]'):
+        run(design({"kind": "csv"}), tmp_path / "s.csv")
