@@ -1,6 +1,7 @@
 """What two clocks and two processes must not hide from each other: puts behind earlier changes."""
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,3 +113,43 @@ def test_threads_never_share_a_timestamp() -> None:
     for thread in threads:
         thread.join()
     assert 200 == len(set(given))
+
+
+NOTES: dict[str, Any] = {"host": "text", "v": "u32", "note": {"type": "text", "nullable": True}}
+
+
+@pytest.mark.parametrize("url", ["memory:", "rocks:"])
+@pytest.mark.parametrize("is_still", [True, False])
+def test_of_puts_behind_a_salt_the_last_counts(url: str, is_still: bool, tmp_path: Path) -> None:
+    """Whether they take a field away or not, in one millisecond or in several."""
+    place = url if url == "memory:" else f"rocks:{tmp_path}"
+    clock = (lambda: 1_700_000_000_000) if is_still else None
+    design = rowkey.Design("t", "[salt(4)][host]", fields=NOTES)
+    with rowkey.open(design, place, clock=clock) as table:
+        for number in range(100):
+            host = {"host": f"h{number}"}
+            for v, note in enumerate(["x", None, "y", None, None, "z"]):
+                table.put({**host, "v": v, "note": note})
+                assert {**host, "v": v, "note": note} == table.get(host)
+        assert {(5, "z")} == {(row["v"], row["note"]) for row in table.scan()}
+
+
+@pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])
+def test_who_opens_next_in_the_same_tick_is_not_behind(key: str) -> None:
+    """A clock of coarse ticks: what is given at a close is in the past at the next opening."""
+    design = rowkey.Design("t", key, fields=NOTES)
+    place = f"memory:ticks-{key}"
+
+    def ticks() -> int:
+        return time.time_ns() // 5_000_000 * 5
+
+    for number in range(30):
+        row = {"host": f"h{number}", "v": 1, "note": "x"}
+        with rowkey.open(design, place, clock=ticks) as table:
+            table.put({**row, "note": None})
+            table.put(row)
+            table.delete(row)
+            table.put({**row, "v": 2, "note": None})
+        with rowkey.open(design, place, clock=ticks) as table:
+            table.put({**row, "v": 3})
+            assert {**row, "v": 3} == table.get(row)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 import rowkey
-from rowkey.errors import ReadError
+from rowkey.cells import Cell, RowCells
+from rowkey.errors import ReadError, Refused, RowkeyError
 from rowkey.table.scans.ahead import read_ahead
 
 if TYPE_CHECKING:
@@ -139,7 +142,7 @@ def test_batches_stream(tall: Table) -> None:
     first = next(batches)
     assert rows()[:1_000] == first.to_pylist()
     if tall.engine.name == "rocks":
-        assert reads(tall) <= HOSTS * EACH
+        assert reads(tall) < HOSTS * EACH
     rest = tall.scan(resume=scan.token).to_arrow()
     assert rows()[1_000:] == rest.to_pylist()
     assert rows() == [row for batch in tall.scan().batches(777) for row in batch.to_pylist()]
@@ -221,3 +224,133 @@ def test_a_declared_read_goes_on(url: str) -> None:
         scan = table.read("all", "h00")
         assert rows()[:5] == list(scan)
         assert rows()[5:12] == list(table.read("all", "h00", limit=100, resume=scan.token))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 16, 17])
+def test_rows_of_others_do_not_count(url: str, limit: int) -> None:
+    """A limit counts rows of the design, also where rows of somebody else stand before them."""
+    design = rowkey.Design("t", "[host][n]", fields=TALL)
+    mine = rows()[3:20]
+    with filled(design, url, mine) as table:
+        for row in rows()[:3]:
+            cell = Cell("d", b"strange", 5, b"")
+            table.store.mutate([RowCells(design.key.encode(row), [cell])])
+        assert mine[:limit] == list(table.scan(limit=limit))
+        assert mine[:limit] == table.scan(limit=limit).to_arrow().to_pylist()
+        assert mine[0] == table.scan().first()
+        assert 17 == table.count()
+
+
+def test_the_first_row_costs_a_row(tall: Table) -> None:
+    """Asked for one row, a scan of everything reads one, and its token stays."""
+    scan = tall.scan()
+    before = reads(tall)
+    assert rows()[0] == scan.first()
+    assert reads(tall) - before <= 16
+    assert scan.token is None
+    assert HOSTS * EACH == scan.count()
+    assert scan.token is None
+
+
+@pytest.mark.parametrize("limit", [100, 9_000])
+def test_a_token_stands_behind_what_was_given(tall: Table, limit: int) -> None:
+    """Pages taken as columns go on from each other, whatever their size; so do rows."""
+    found: list[dict[str, Any]] = []
+    token = None
+    for _ in range(2):
+        scan = tall.scan(limit=limit, resume=token)
+        found += scan.to_arrow().to_pylist()
+        token = scan.token
+    assert rows()[: 2 * limit] == found
+    again = tall.scan(limit=limit)
+    assert rows()[:limit] == list(again)
+    next(iter(again))
+    one = tall.scan(resume=again.token, limit=1)
+    assert [rows()[1]] == list(one)
+
+
+@pytest.mark.parametrize("limit", [None, 5_000])
+@pytest.mark.parametrize("as_columns", [False, True])
+def test_a_table_closed_within_a_scan_is_told(
+    tall: Table, limit: int | None, as_columns: bool
+) -> None:
+    """A scan whose table is closed under it goes on to its end or says so, and is never short."""
+    scan = tall.scan(limit=limit)
+    found: Iterator[Any] = scan.batches(10) if as_columns else iter(scan)
+    size = 10 if as_columns else 1
+    next(found)
+    tall.close()
+    ends = []
+    with suppress(Refused):
+        ends.append(1 + sum(1 for _ in found))
+    assert ends in ([], [(limit or HOSTS * EACH) // size])
+    is_small = as_columns and limit is not None  # all of it was read for the first batch
+    assert ends == [] or is_small or tall.engine.name == "memory"
+
+
+def test_a_snapshot_closed_within_a_scan_is_told(tall: Table) -> None:
+    """So it is with a snapshot, unless it was read already."""
+    snapshot = tall.snapshot()
+    found = iter(tall.scan(reader=snapshot))
+    next(found)
+    snapshot.close()
+    if tall.engine.name == "rocks":
+        with pytest.raises(Refused, match="closed while it was read"):
+            list(found)
+    else:
+        assert HOSTS * EACH - 1 == len(list(found))
+
+
+WRONG: list[Any] = [
+    (lambda t: t.batch("x"), "rows: 'x'"),
+    (lambda t: t.batch(1.5), "rows: 1.5"),
+    (lambda t: t.batch(True), "rows: True"),
+    (lambda t: t.scan(5), "where: 5"),
+    (lambda t: t.scan(order=5), "order: 5"),
+    (lambda t: t.explain(5), "where: 5"),
+    (lambda t: t.explain(limit="x"), "limit: 'x'"),
+    (lambda t: t.scan(reader=5), "reader: 5"),
+    (lambda t: t.get_many(5), "rows: 5"),
+    (lambda t: t.load(5), "rows: 5"),
+    (lambda t: t.read(5), "read: there is no read '5'"),
+]
+
+
+@pytest.mark.parametrize(("call", "says"), WRONG, ids=[says for _, says in WRONG])
+def test_arguments_are_checked_when_given(call: Any, says: str) -> None:
+    """What is none of an argument's kind is told with its name and value."""
+    with (
+        rowkey.open(rowkey.Design("t", "[host][n]", fields=TALL), "memory:") as table,
+        pytest.raises(RowkeyError, match=says),
+    ):
+        call(table)
+
+
+def test_rows_of_a_class_of_dictionaries(url: str) -> None:
+    """A class that is a dictionary is made as any other."""
+
+    class Mine(dict[str, Any]):
+        """Rows of one's own."""
+
+    with filled(rowkey.Design("t", "[host][n]", fields=TALL), url, rows()[:3]) as table:
+        assert {Mine} == {type(row) for row in table.scan(into=Mine)}
+        assert Mine is type(table.get(rows()[0], into=Mine))
+
+
+@pytest.mark.parametrize("order", ["", "host desc, n desc"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_ranges_of_any_length_are_read_to_their_end(url: str, order: str, threads: int) -> None:
+    """One range holds many blocks, another few rows that lie before, between or behind them."""
+    design = rowkey.Design("t", "[mod(n, 3)][host][n]", fields=TALL)
+    given = [{"host": "b", "n": 3 * n, "v": n} for n in range(40_000)]
+    given += [{"host": "b", "n": 3 * n + 1, "v": n} for n in range(10_000, 20_000)]
+    given += [{"host": host, "n": 2, "v": 1} for host in "ab"]
+    expected = sorted(given, key=itemgetter("host", "n"), reverse=bool(order))
+    with filled(design, url, given) as table:
+        scan = table.scan(order=order, threads=threads)
+        assert expected == list(scan)
+        assert expected == scan.to_arrow().to_pylist()
+        assert len(expected) == scan.count()
+        limited = table.scan(order=order, threads=threads, limit=45_000)
+        assert expected[:45_000] == list(limited)
+        assert expected[45_000:] == list(table.scan(order=order, resume=limited.token))

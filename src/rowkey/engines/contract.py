@@ -140,7 +140,7 @@ class Cursor(ABC):
 
     @abstractmethod
     def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """The same cells as Arrow columns, about `rows` rows of them at a time.
+        """The same cells as Arrow columns, about `rows` rows of them at a time, at first fewer.
 
         Rows are whole; asked with `batch`, a block may end behind any column of a row, and the next
         one goes on with it.
@@ -159,7 +159,10 @@ class Cursor(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what the cursor holds; closing twice is harmless."""
+        """Let go of what the cursor holds; closing twice is harmless.
+
+        Whoever then goes on reading gets `Refused`, so that nobody takes it for the end.
+        """
 
     def __enter__(self) -> Self:
         return self

@@ -44,6 +44,7 @@ class RowCursor(Cursor):
             if piece is None:
                 return
             yield piece
+        raise self._cut_short()
 
     def _given(
         self, rows: Iterator[RowCells], limit: int | None, read: Callable[[bytes], None]
@@ -68,6 +69,10 @@ class RowCursor(Cursor):
             if row is None:
                 return
             yield row
+        raise self._cut_short()
+
+    def _cut_short(self) -> Refused:
+        return Refused("table", "it was closed while it was read", "an open table")
 
     def close(self) -> None:
         self._closed = True

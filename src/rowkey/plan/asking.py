@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ from rowkey.plan.read import Read, check_test, parsed_words
 from rowkey.schema import Bounds, Condition, Ordering, Parameter, parse_order, parse_where
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys import Field
     from rowkey.schema import Bound, Operand
 
@@ -118,10 +116,14 @@ def _example(field: Field, operator: str, place: int) -> Any:
     return value[:1] if operator == "starts" else value
 
 
-def _parsed(parse: Any, words: str | Sequence[Any], path: str, mistakes: Mistakes) -> Any:
+def _parsed(parse: Any, words: object, path: str, mistakes: Mistakes) -> Any:
     """What a text says, None if it cannot be read; what is no text has been read already."""
     if isinstance(words, str):
         return parsed_words(parse, words, path, mistakes)
+    kind = Condition if path == "where" else Ordering
+    if not isinstance(words, Sequence) or not all(isinstance(one, kind) for one in words):
+        mistakes.add(path, f"{shown(words)} is no read", f"text, or {kind.__name__} objects")
+        return None
     return tuple(words)
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import BatchError, DesignRefused, RowError
+from rowkey.errors import BatchError, DesignRefused, RowError, shown
 from rowkey.table.models import as_mapping
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ class Batch:
     """
 
     def __init__(self, writing: Writing, rows: int = ROWS, *, sync: bool | None = None) -> None:
-        if not 1 <= rows <= 1_000_000:
-            raise RowError("rows", f"{rows} mutations cannot be sent together", "1..1,000,000")
+        if type(rows) is not int or not 1 <= rows <= 1_000_000:
+            raise RowError(
+                "rows", f"{shown(rows)} mutations cannot be sent", "1..1,000,000 at once"
+            )
         self.writing = writing
         self.rows = rows
         self.sync = sync

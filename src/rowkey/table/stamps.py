@@ -89,7 +89,8 @@ class Stamps:
         with self._lock:
             self._await(row)
             self._tick()
-            stamp = self._free(row)
+            copied, _ = self.copies.get(row, (-1, 0))
+            stamp = max(self._free(row), copied + 1)
             self.last[row] = stamp + count - 1
         self._hold_back(stamp + count - 1 - LEAD_MS)
         return stamp
@@ -184,7 +185,10 @@ class Stamps:
     def settle(self) -> None:
         """Wait until every timestamp given is in the past, for whoever writes next."""
         given = [*self.last.values(), *self.counted.values()]
-        self._hold_back(max([self.floor, self.now, *given]))
+        given += [stamp for stamp, _ in self.copies.values()]
+        last = max([self.floor, self.now, *given])
+        if last > 0:
+            self._hold_back(last + 1)
 
     def _hold_back(self, until: int) -> bool:
         """Wait for the clock to reach a time, as long as it moves; says whether it did."""

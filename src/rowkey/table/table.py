@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError, did_you_mean
+from rowkey.engines import Reader
+from rowkey.errors import ReadError, RowError, did_you_mean, shown
 from rowkey.plan import ask, explain
 from rowkey.table.batch import ROWS, Batch
 from rowkey.table.getting import Getting
 from rowkey.table.loading import load_blocks
 from rowkey.table.models import as_mapping, maker
-from rowkey.table.scans import Scan
+from rowkey.table.scans import Scan, check_limit
 from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.engines import Engine, Reader, RegionCount, Store
+    from rowkey.engines import Engine, RegionCount, Store
     from rowkey.plan import Asked, Explanation
     from rowkey.schema import Condition
     from rowkey.table.stamps import Stamps
@@ -175,6 +177,8 @@ class Table:
         Cost: two thirds of that of one `get` each; what is found is in memory.
         """
         make = maker(into)
+        if not isinstance(rows, Iterable):
+            raise RowError("rows", f"{shown(rows)} holds no rows", "an iterable of rows")
         found = self._getting.found([as_mapping(row) for row in rows])
         return [None if row is None else make(row) for row in found]
 
@@ -210,6 +214,8 @@ class Table:
             ReadError: with everything that is wrong with the conditions, the values or the order.
         """
         asked = self._asked(where, order, values, named)
+        if reader is not None and not isinstance(reader, Reader):
+            raise ReadError("reader", f"{shown(reader)} cannot be read", "what snapshot() gave")
         return Scan(
             self.design,
             reader or self.store,
@@ -244,6 +250,7 @@ class Table:
         """
         read = next((one for one in self.design.reads if one.name == name), None)
         if read is None:
+            name = str(name)
             names = [one.name for one in self.design.reads]
             remedy = did_you_mean(name, names)
             raise ReadError("read", f"there is no read {name!r}", ", ".join(names), remedy)
@@ -264,6 +271,7 @@ class Table:
             ReadError: as `scan`.
         """
         asked = self._asked(where, order, values, named)
+        check_limit(limit)
         return explain(self.design.key, asked, limit=limit)
 
     def _asked(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -83,6 +83,11 @@ ASKS = [
 SPANS = [Span(), Span(b"3"), Span(b"", b"2"), Span(b"2", b"5\0"), Span(b"99", b"9"), Span(b"4\0")]
 
 
+def joined(blocks: list[pa.RecordBatch]) -> list[dict[str, Any]]:
+    """The cells of blocks: where one ends is the engine's own affair."""
+    return [cell for block in blocks for cell in block.to_pylist()]
+
+
 def both(reader: Reader, other: Reader, ask: Ask) -> None:
     """All ranges read alike, as rows and as blocks of every size."""
     rows = [list(cursor) for cursor in reader.scan(SPANS, ask)]
@@ -92,7 +97,7 @@ def both(reader: Reader, other: Reader, ask: Ask) -> None:
     for size in (7, 8_192):
         blocks = [list(cursor.blocks(size)) for cursor in reader.scan(SPANS, ask)]
         expected = [list(cursor.blocks(size)) for cursor in other.scan(SPANS, ask)]
-        assert expected == blocks
+        assert [joined(some) for some in expected] == [joined(some) for some in blocks]
         for block in (block for one in blocks for block in one):
             block.validate(full=True)
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     """Cells, and where each row begins."""
 
 
+FEWEST = 512
+"""Rows of a range's first block: the first row of many ranges need not wait for large ones."""
+
+
 def chunk_blocks(
     chunks: Iterable[Pairs], family: str, view: View, *, reverse: bool
 ) -> Iterator[Piece]:
@@ -63,7 +67,7 @@ def _block_of(family: str, columns: Columns) -> Piece:
 
 
 def regrouped(pieces: Iterable[Piece], rows: int, limit: int | None) -> Iterator[tuple[Any, Any]]:
-    """Blocks of so many rows each, the last one of fewer, and where their rows begin.
+    """Blocks of so many rows each, the first and the last of fewer, and where their rows begin.
 
     Args:
         pieces: cells of whole rows.
@@ -74,22 +78,23 @@ def regrouped(pieces: Iterable[Piece], rows: int, limit: int | None) -> Iterator
 
     waiting: list[pa.RecordBatch] = []
     begins: list[int] = []
-    left = limit
+    left, size = limit, min(rows, FEWEST)
     for piece in pieces:
         block, starts = piece if left is None else _first(piece, left)
         left = None if left is None else left - len(starts)
         done = 0
         while done < len(starts):
-            taken = starts[done : done + rows - len(begins)]
+            taken = starts[done : done + size - len(begins)]
             behind = done + len(taken)
             stop = starts[behind] if behind < len(starts) else block.num_rows
             before = sum(one.num_rows for one in waiting) - taken[0]
             begins += [before + start for start in taken]
             waiting.append(block.slice(taken[0], stop - taken[0]))
             done = behind
-            if len(begins) == rows:
+            if len(begins) == size:
                 yield _joined(waiting), pa.array(begins)
                 waiting, begins = [], []
+                size = min(2 * size, rows)
         if left == 0:
             break
     if begins:

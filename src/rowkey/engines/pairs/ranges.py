@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rocksdict import ReadOptions
 
 from rowkey.engines.pairs.layout import BEHIND, END, escape
+from rowkey.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,7 +81,7 @@ class Frozen:
         pairs = self._iterator
         found: list[Pair] = []
         if pairs is None:
-            return found
+            raise Refused("snapshot", "it was closed while it was read", "an open one")
         if not reverse:
             pairs.seek(place)
         elif place:

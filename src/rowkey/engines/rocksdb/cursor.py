@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import ref
 
 from rowkey.cells import RowCells
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rowkey.engines.pairs.ranges import Opened, Pairs
     from rowkey.engines.rocksdb.ledger import Ledger
 
+T = TypeVar("T")
 _UNLIMITED = 2**63
 
 
@@ -102,8 +103,10 @@ class RocksCursor(Cursor):
     def __iter__(self) -> Iterator[RowCells]:
         if self._blocks is not None:
             raise Refused("cursor", "it gives blocks already", "rows or blocks")
-        rows = self._started()
-        return rows if self._scan.ask.batch is None else _cut(rows, self._scan.ask.batch)
+        rows, batch = self._watched(self._started()), self._scan.ask.batch
+        if batch is None:
+            return rows
+        return _cut_again(rows, batch) if self._scan.is_paged else _cut(rows, batch)
 
     def ahead(self) -> bytes | None:
         """The row of the next pair stored in the range, whether or not anything is seen of it."""
@@ -114,6 +117,16 @@ class RocksCursor(Cursor):
             return None
         key = max(keys) if self._scan.ask.reverse else min(keys)
         return unescape(key.partition(END)[0])
+
+    def _watched(self, items: Iterator[T]) -> Iterator[T]:
+        """The same items; an end that is none of the range's is an error.
+
+        Raises:
+            Refused: the table or the cursor was closed before all was read.
+        """
+        yield from items
+        if self._closed:
+            raise Refused("table", "it was closed while it was read", "an open table")
 
     def _started(self) -> Generator[RowCells, None, None]:
         if self._rows is None:
@@ -188,7 +201,7 @@ class RocksCursor(Cursor):
                 self._blocks = self._fast_blocks(rows)
             else:
                 self._blocks = _from(build_blocks(self._started(), tuple(self._opened), rows))
-        return self._blocks
+        return self._watched(self._blocks)
 
     def _fast_blocks(self, rows: int) -> Generator[pa.RecordBatch, None, None]:
         """Blocks of one family, from its chunks without a row between."""
@@ -199,8 +212,7 @@ class RocksCursor(Cursor):
             yield from self._pages(family, opened)
             return
         limit = self._scan.ask.limit
-        first = MOST if limit is None else max(FIRST, min(limit, MOST))
-        chunks = read_chunks(opened, first)
+        chunks = read_chunks(opened, FIRST * 8 if limit is None else max(FIRST, min(limit, MOST)))
         pieces = chunk_blocks(chunks, family, self._scan.views[family], reverse=opened.reverse)
         for block, starts in regrouped(pieces, rows, limit):
             self._scan.ledger.count_reads_array(block.column(0).take(starts))
@@ -231,7 +243,14 @@ def _from(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, N
 
 
 def _cut(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
-    """Pieces of so many cells, the last one of a row of fewer, however its rows were cut before."""
+    """Whole rows as pieces of so many cells, the last one of a row of fewer."""
+    for row, cells in rows:
+        for start in range(0, len(cells), batch):
+            yield RowCells(row, cells[start : start + batch])
+
+
+def _cut_again(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
+    """The same, however the rows were cut before."""
     for row, pieces in groupby(rows, key=itemgetter(0)):
         cells = chain.from_iterable(piece.cells for piece in pieces)
         while some := list(islice(cells, batch)):

@@ -143,8 +143,8 @@ class RocksStore(RocksReader, Store):
         self._check_open()
         for mutation in mutations:
             check_mutation(mutation, self._table.families)
-        now = self._table.clock()
         with self._table.lock:
+            now = self._table.clock()
             ready: list[RowCells] = []
             for row, cells in mutations:
                 if ready and _looks(cells):
@@ -193,8 +193,8 @@ class RocksStore(RocksReader, Store):
         self._check_open()
         columns = [(family, qualifier) for family, qualifier, _ in changes]
         check_columns(row, columns, self._table.families)
-        now = self._table.clock()
         with self._table.lock:
+            now = self._table.clock()
             cells = [
                 make(family, qualifier, change, self._newest(row, family, qualifier, now), now)
                 for family, qualifier, change in changes
@@ -211,8 +211,8 @@ class RocksStore(RocksReader, Store):
         check_mutation(RowCells(row, cells), self._table.families)
         check_families([check.family], self._table.families)
         check_comparison(check.operator, check.value)
-        now = self._table.clock()
         with self._table.lock:
+            now = self._table.clock()
             found = self._newest(row, check.family, check.qualifier, now)
             if not holds(check.operator, check.value, found):
                 return False

@@ -1,5 +1,5 @@
 """Reads of many rows: ranges opened, merged, filtered, given as rows or as Arrow columns."""
 
-from rowkey.table.scans.scan import Scan
+from rowkey.table.scans.scan import Scan, check_limit
 
-__all__ = ["Scan"]
+__all__ = ["Scan", "check_limit"]

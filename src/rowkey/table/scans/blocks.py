@@ -112,8 +112,9 @@ def count_of(scan: Scan) -> int:
     """How many rows a scan without a limit has; nothing is merged."""
     ranges = scan.ranges()
     with ExitStack() as opened:
-        cursors = scan.opened(opened, ranges)
-        return sum(rows.num_rows for cursor in cursors for rows in _decoded(scan, cursor, ROWS))
+        read = [_decoded(scan, cursor, ROWS) for cursor in scan.opened(opened, ranges)]
+        runs = read_ahead(read, scan.threads, opened)
+        return sum(rows.num_rows for run in runs for rows in run)
 
 
 def _runs(scan: Scan, opened: ExitStack, limit: int | None) -> list[_Run]:
@@ -219,7 +220,7 @@ def _merged(runs: list[_Run], *, is_falling: bool) -> Iterator[pa.RecordBatch]:
             yield runs[0].held.pop()[0]
         return
     reading = [run for run in runs if run.more()]
-    while any(run.held for run in runs):
+    while reading or any(run.held for run in runs):
         reading = _moved_on(reading, is_falling=is_falling)
         ends = [run.last for run in reading]
         bound = (max(ends) if is_falling else min(ends)) if ends else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -62,6 +63,16 @@ MOST_THREADS = 256
 """Threads of one scan."""
 
 
+def check_limit(limit: object) -> None:
+    """Raise unless this is a number of rows, or None.
+
+    Raises:
+        ReadError: it is neither.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise ReadError("limit", f"{shown(limit)} rows cannot be read", "0 or more")
+
+
 class Scan:
     """The rows that meet some conditions, read as they are asked for.
 
@@ -89,8 +100,7 @@ class Scan:
         into: type[Any] = dict,
         threads: int = 1,
     ) -> None:
-        if limit is not None and (type(limit) is not int or limit < 0):
-            raise ReadError("limit", f"{shown(limit)} rows cannot be read", "0 or more")
+        check_limit(limit)
         if resume is not None and not isinstance(resume, str):
             raise ReadError("resume", f"{shown(resume)} is no token", "what scan.token gave")
         if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
@@ -104,7 +114,7 @@ class Scan:
         self.limit = limit
         self.threads = threads
         self.make = maker(into)
-        self.is_plain = issubclass(into, dict)
+        self.is_plain = into is dict
         self.digest = digest_of(asked.bounds, asked.order, str(design.key))
         self.start = read_token(resume, self.digest) if resume is not None else None
         self.last: Piece | Token | dict[str, Any] | None = self.start
@@ -155,17 +165,19 @@ class Scan:
         return rows if self.is_plain else map(self.make, rows)
 
     def first(self) -> Any:
-        """The first row, or None."""
-        return next(iter(self), None)
+        """The first row, or None; no more is read, and `token` stays where it was."""
+        one = copy(self)
+        one.limit = 1 if self.limit is None else min(self.limit, 1)
+        return next(iter(one), None)
 
     def count(self) -> int:
-        """How many rows there are.
+        """How many rows there are; `token` stays where it was.
 
         Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
         """
         if self.limit is None and self.pays_blocks:
             return count_of(self)
-        return sum(1 for _ in self.plain_rows())
+        return sum(1 for _ in copy(self).plain_rows())
 
     def to_arrow(self) -> pa.Table:
         """All rows as one Arrow table, in the same order, in the types of the fields.
@@ -174,7 +186,7 @@ class Scan:
         """
         import pyarrow as pa
 
-        return pa.Table.from_batches(list(batches_of(self)), schema_of(self))
+        return pa.Table.from_batches(list(self.batches()), schema_of(self))
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow columns, in the same order, read as they are asked for.
@@ -182,19 +194,22 @@ class Scan:
         Args:
             rows: most rows of a batch.
 
-        Cost: as `to_arrow`; one batch is in memory, and of each range a block of 8,192 rows.
+        Cost: as `to_arrow`; one batch is in memory, and of each range a block or two, which grow
+            to 8,192 rows.
         """
         if type(rows) is not int or rows < 1:
             raise ReadError("rows", f"batches of {shown(rows)} cannot be", "1 or more")
         return self._batches(rows)
 
     def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
+        self.last = self.start
         for batch in resized(batches_of(self), rows):
             (self.last,) = values_of(self, batch.slice(batch.num_rows - 1))
             yield batch
 
     def plain_rows(self) -> Iterator[dict[str, Any]]:
         """The rows as dictionaries, whatever class was asked for, in the order asked for."""
+        self.last = self.start
         if self.limit == 0:
             return
         if self.sorts:
@@ -314,11 +329,10 @@ class Scan:
     def ask(self) -> Ask:
         """What the engine is asked of each range."""
         layout = self.design.layout
-        is_whole = self.sorts or bool(self.residual) or self.repeats
+        # The limit is counted here: a row may hold nothing but somebody else's cells.
         return Ask(
             qualifiers=layout.qualifiers(self.asked.bounds),
             reverse=self.reverse,
-            limit=None if is_whole else self.limit,
             batch=PAGE if self.is_paged else None,
         )
 
