@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """Cells, and where each row begins."""
 
 
-FEWEST = 512
+FEWEST = 1_024
 """Rows of a range's first block: the first row of many ranges need not wait for large ones."""
 
 

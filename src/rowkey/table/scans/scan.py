@@ -186,7 +186,10 @@ class Scan:
         """
         import pyarrow as pa
 
-        return pa.Table.from_batches(list(self.batches()), schema_of(self))
+        self.last = self.start
+        found = list(batches_of(self))
+        self._stand_behind(found[-1:])
+        return pa.Table.from_batches(found, schema_of(self))
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow columns, in the same order, read as they are asked for.
@@ -204,8 +207,13 @@ class Scan:
     def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
         self.last = self.start
         for batch in resized(batches_of(self), rows):
-            (self.last,) = values_of(self, batch.slice(batch.num_rows - 1))
+            self._stand_behind([batch])
             yield batch
+
+    def _stand_behind(self, batches: list[pa.RecordBatch]) -> None:
+        """Remember the last row of a batch for `token`."""
+        for batch in batches:
+            (self.last,) = values_of(self, batch.slice(batch.num_rows - 1))
 
     def plain_rows(self) -> Iterator[dict[str, Any]]:
         """The rows as dictionaries, whatever class was asked for, in the order asked for."""
