@@ -61,13 +61,15 @@ def test_columns_hold_the_types_of_the_fields(things: Path) -> None:
 
 
 def test_a_scan_is_written_with_its_conditions(things: Path) -> None:
-    """Order, limit and conditions hold for a file; .json is one array, which people read."""
+    """Order, limit and conditions hold for a file; .json is a row a line, as `load` reads it."""
     del things
     more = ("--where", "host=web-1", "--order", "ts", "--limit", "2")
     for name in ("a.json", "a.parquet"):
         done = run("scan", "things.toml", *ON, *more, "-o", name)
         assert (0, "", f"2 rows written to {name}\n") == (done.code, done.out, done.err)
-    assert [1000, 2000] == [row["ts"] for row in json.loads(Path("a.json").read_text())]
+    assert [1000, 2000] == [
+        json.loads(row)["ts"] for row in Path("a.json").read_text().splitlines()
+    ]
     assert [-7, 2**63 - 1] == parquet.read_table("a.parquet").column("hits").to_pylist()
 
 
@@ -87,9 +89,9 @@ def test_a_table_without_rows_is_a_file_without_rows(things: Path) -> None:
     [
         (["-o", "rows.dat"], "the name rows.dat does not tell a form; expected one of .csv .jsonl"),
         (["-o", "rows"], "Or give -f: jsonl, csv, arrow, parquet."),
-        (["-o", "no/rows.csv"], "no/rows.csv cannot be written: No such file or directory."),
-        (["-o", "data", "-f", "csv"], "data cannot be written: Is a directory."),
-        (["-o", "a\0b.csv"], "a\\x00b.csv cannot be written: "),
+        (["-o", "no/rows.csv"], "no/rows.csv: cannot be written: No such file or directory."),
+        (["-o", "data", "-f", "csv"], "data: cannot be written: Is a directory."),
+        (["-o", "a\0b.csv"], "a\\x00b.csv: cannot be written: "),
         (["-o", "rows.parquet.gz"], "rows.parquet.gz: Parquet is compressed already; drop .gz."),
         (["-f", "table"], "'table' is not one of 'jsonl', 'csv', 'arrow', 'parquet'."),
     ],

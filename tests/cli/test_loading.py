@@ -19,6 +19,8 @@ from rowkey.table import load_file, open_table
 ROWKEY = [sys.executable, "-m", "rowkey"]
 ON = ("--on", "rocks:data")
 COUNT = 3_000
+FIRST = 1_609_459_200_000
+"""The first time of rows whose times nobody has to guess, in milliseconds."""
 MANY = 400_000
 """Rows of a load that is interrupted: far more than are written before progress is first told."""
 
@@ -154,7 +156,8 @@ def test_a_column_that_may_be_null_may_be_missing(things: Path, name: str) -> No
     first, *more = done.err.splitlines()
     assert (0, "2 rows written") == (done.code, first)
     told = ["no column for text, price, raw, day, id, ok, ratio, my =: it stays null"]
-    assert (told if name != "some.jsonl" else []) == more
+    guessed = ["assumed: ts lies in 1970-01"]
+    assert [*(told if name != "some.jsonl" else []), *guessed] == more
     rows = [json.loads(line) for line in dumped("things.toml", "rocks:copy").splitlines()]
     assert [("a", 1, 5, None), ("b", 2, None, None)] == [
         (row["host"], row["ts"], row["hits"], row["text"]) for row in rows
@@ -169,7 +172,7 @@ def test_a_column_that_may_be_null_may_be_missing(things: Path, name: str) -> No
 def test_rows_left_out_are_told(logs: Path) -> None:
     """They are counted, the first is shown, the others are written, and the code is 1."""
     del logs
-    Path("some.csv").write_text("host,ts\nweb-1,5\nweb-2,soon\nweb-3,6\n,7\nweb-4,\n")
+    Path("some.csv").write_text(f"host,ts\nweb-1,{FIRST}\nweb-2,soon\nweb-3,{FIRST}\n,7\nweb-4,\n")
     done = run("load", "logs.toml", "some.csv", *ON)
     first, second = done.err.splitlines()
     assert (1, "3 rows written") == (done.code, first)
@@ -267,7 +270,7 @@ def _interrupted(*more: str) -> int:
 def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
     """The same command writes the rest and says how many stood; with --restart it writes all."""
     del logs
-    numbers = pa.array(range(MANY), pa.int64())
+    numbers = pa.array(range(FIRST, FIRST + MANY), pa.int64())
     table = pa.table({"host": pa.array(["web"] * MANY), "ts": numbers})
     parquet.write_table(table, "many.parquet", row_group_size=50_000)
     dealt = _interrupted()
@@ -280,7 +283,70 @@ def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
     assert f"{MANY:,} rows written\n" == run("load", "logs.toml", "many.parquet", *ON).err
 
 
+def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
+    """What was passed over lacks a field that the design has since; its values are not lost."""
+    del logs
+    hosts = pa.array(["web"] * MANY)
+    table = pa.table({"host": hosts, "ts": range(FIRST, FIRST + MANY), "note": hosts})
+    parquet.write_table(table, "many.parquet", row_group_size=50_000)
+    assert 0 < _interrupted() < MANY
+    Path("logs.toml").write_text(
+        LOGS.replace("[fields]\n", '[fields]\nnote = { type = "text", nullable = true }\n')
+    )
+    done = run("load", "logs.toml", "many.parquet", *ON)
+    assert (0, f"{MANY:,} rows written\n") == (done.code, done.err)
+    assert MANY == dumped().count('"note": "web"')
+
+
+def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
+    """Digits that were taken for seconds, or for the calendar, were so by guess."""
+    del logs
+    for name, first, what in (("s.csv", 1_609_459_200, ""), ("c.csv", 20_210_101, "calendar")):
+        Path(name).write_text("host,ts\n" + "".join(f"a,{first + n}\n" for n in range(3)))
+        wrote, *told = run("load", "logs.toml", name, *ON).err.splitlines()
+        assert ("3 rows written", 1) == (wrote, len(told))
+        assert told[0].startswith("assumed: ts ")
+        assert what in told[0]
+
+
+def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
+    """In every form, which has then the names of its columns and no rows."""
+    del logs
+    for form in ("jsonl", "csv", "parquet", "arrow"):
+        assert 0 == run("dump", "logs.toml", *ON, "-o", f"e.{form}").code
+        done = run("load", "logs.toml", f"e.{form}", *ON)
+        assert (0, "", "0 rows written\n") == (done.code, done.out, done.err)
+
+
+def test_a_pipe_loses_nothing(logs: Path) -> None:
+    """What can be read only once is refused, before anything is written."""
+    del logs
+    command = [*ROWKEY, "load", "logs.toml", "/dev/stdin", *ON, "--format", "csv"]
+    done = subprocess.run(
+        command, input="host,ts\na,1\n", capture_output=True, text=True, check=False
+    )
+    assert (2, 1) == (done.returncode, done.stderr.count("\n"))
+    assert "/dev/stdin: is a pipe, which can be read only once; expected a file" in done.stderr
+    assert 0 == counted()
+
+
 # Progress
+
+
+@pytest.mark.parametrize("name", ["big.csv", "big.csv.gz"])
+def test_progress_of_csv_does_not_run_ahead(logs: Path, name: str) -> None:
+    """Arrow has read a file of some MB before it gives the first rows: what it gave counts."""
+    del logs
+    lines = [f"web-{n * 7919 % 9973},{1_609_459_200_000 + n}" for n in range(200_000)]
+    text = "\n".join(["host,ts", *lines]).encode()
+    Path(name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    told: list[tuple[int, int]] = []
+    with open_table("logs", "rocks:data") as table:
+        load_file(table, name, progress=lambda *one: told.append(one))
+    assert 3 < len(told)
+    assert [] == [one for one in told if not 160_000 < one[1] < 240_000]
+    assert 50_000 > told[0][0]
+    assert (200_000, 200_000) == told[-1]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "many.jsonl.gz"])

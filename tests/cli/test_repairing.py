@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from cli.command import run
 from rowkey.engines import open_engine
+from rowkey.engines.rocksdb.files import CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,8 +155,69 @@ def test_what_is_in_no_log_cannot_be_mended(log: Path, spoil: Callable[[Path], N
     before = all_bytes(Path("data"))
     done = run("repair", "rocks:data", "--yes")
     assert (4, "") == (done.code, done.out)
-    assert "rowkey: data/things: " in done.err
+    assert "rowkey: things: it cannot be mended. data/things: " in done.err
     assert before == all_bytes(Path("data"))
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: str) -> None:
+    """The others are told and mended; then it leaves with 4 and names those that are broken."""
+    others = ("aaa", "zzz")
+    for name in others:
+        shutil.copytree(log.parent, Path("data") / name)
+        _spoil_a_file(Path("data") / name)
+    shutil.copytree(log.parent, "data/between")
+    damage(log)
+    asked = run("repair", "rocks:data")
+    assert 4 == asked.code
+    assert "between: no log is damaged.\n" in asked.out
+    assert "things: 0" in asked.out
+    done = run("repair", "rocks:data", "--yes", "-f", output)
+    assert 4 == done.code
+    assert ("was cut at" in done.out) == (output == "text")
+    assert ('"mended": true' in done.out) == (output == "json")
+    for name in others:
+        assert f"rowkey: {name}: it cannot be mended. data/{name}: it is damaged" in done.err
+    assert counted() in range(BEFORE + 1, BEFORE + 200)
+
+
+def test_who_only_looks_changes_no_file(log: Path) -> None:
+    """The logs of sound tables are read and stay, whatever state the settings were in."""
+    settings = log.parent / CONFIG
+    for content in (settings.read_bytes(), b"", None):
+        settings.unlink()
+        if content is not None:
+            settings.write_bytes(content)
+        before = all_bytes(Path("data"))
+        done = run("repair", "rocks:data")
+        assert (0, "things: no log is damaged.\n", "") == (done.code, done.out, done.err)
+        assert before == all_bytes(Path("data"))
+    assert BEFORE + 200 == counted()
+
+
+def test_a_damaged_table_is_forgotten_where_its_design_says(things: Path) -> None:
+    """Named by its file, its entry goes out of the catalog that the file declares."""
+    design = Path("apart.toml")
+    design.write_text(
+        'table = "apart"\nkey = "[n]"\ncatalog = "file:apart"\n[fields]\nn = "u8"\n', "utf-8"
+    )
+    assert 0 == run("create", str(design), *ON).code
+    (entry,) = (things / "apart").glob("*.json")
+    _spoil_a_file(things / "data" / "apart")
+    assert 0 == run("drop", str(design), *ON, "--yes", "apart").code
+    assert not entry.exists()
+    assert 0 == run("create", str(design), *ON).code
+
+
+@pytest.mark.parametrize("spoil", [damage, lambda log: _spoil_a_file(log.parent)])
+def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], object]) -> None:
+    """It is gone with its rows and its entry in the catalog, so that another can be made."""
+    spoil(log)
+    assert 4 == run("count", "things", *ON).code
+    done = run("drop", "things", *ON, "--yes", "things")
+    assert (0, "things: dropped\n", "") == (done.code, done.out, done.err)
+    assert not (Path("data") / "things").exists()
+    assert [] == list(Path("data").rglob("things*"))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +226,7 @@ def test_what_is_in_no_log_cannot_be_mended(log: Path, spoil: Callable[[Path], N
         ("memory:", "memory: is nothing that can be mended; expected rocks:PATH"),
         ("data", "data is nothing that can be mended"),
         ("rocks:", "rocks: names no directory"),
-        ("rocks:none", "url: there is no directory 'none'; expected rocks:PATH"),
+        ("rocks:none", "rocks:none: there is no such place, and no table."),
     ],
 )
 def test_a_place_that_cannot_be_mended_is_wrong_usage(things: Path, url: str, what: str) -> None:

@@ -106,7 +106,7 @@ SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}}
         ("i64", pa.array([True, False]), [None, None]),
         ("u32", pa.array([Decimal(7), Decimal(-7)]), [7, None]),
         ("text", pa.array([7, None, -1]), ["7", None, "-1"]),
-        ("text", pa.array([b"a", b"\xff"]), ["a", "\\xff"]),
+        ("text", pa.array([b"a", b"\xff"]), ["a", None]),
         ("text", pa.array([date(2024, 1, 31)]), ["2024-01-31"]),
         ("timestamp_s", pa.array([NOON, None]), [NOON_S, None]),
         ("timestamp_s", pa.array([NOON_S * 10**9, NOON_S * 10**9 + 1], pa.timestamp("ns")),

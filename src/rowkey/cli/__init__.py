@@ -14,7 +14,7 @@ __all__ = ["command", "main"]
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    if sys.argv[1:] in (["--help"], ["-h"]) and _printed():
+    if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout is not None and _printed():
         return
     from rowkey.cli.group import main as run
 

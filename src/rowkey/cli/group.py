@@ -2,7 +2,7 @@
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 4 something outside rowkey is missing or
 broken such as the place where tables live, 70 rowkey itself is wrong, 130 interrupted, 141 whoever
-reads the output closed it before its end: nothing is said of findings.
+reads the output closed it before its end: nothing is said of findings, 143 ended by SIGTERM.
 
 `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """
@@ -11,22 +11,32 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from rowkey.cli.streams import standard_streams
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _VERBS = os.path.join(os.path.dirname(__file__), "verbs")  # noqa: PTH118, PTH120 - pathlib is slow
 _LISTED = 2
 """Mistakes of a design file that a verb prints before it says how to see all."""
 _MOST = 12
 """Lines of any other error: what a batch refuses has as many."""
-USAGE, UNREACHED, OURS, INTERRUPTED, UNREAD = 2, 4, 70, 130, 141
-"""As a shell tells of a signal, 128 and its number: SIGINT is 2, SIGPIPE 13."""
+USAGE, UNREACHED, OURS, INTERRUPTED, UNREAD, ENDED = 2, 4, 70, 130, 141, 143
+"""As a shell tells of a signal, 128 and its number: SIGINT is 2, SIGPIPE 13, SIGTERM 15."""
 
 
 class _Enough(Exception):
     """Whoever reads our output has closed it."""
+
+
+class _Ended(KeyboardInterrupt):
+    """SIGTERM came: the work ends as it does with Ctrl-C, and cleans up behind itself."""
 
 
 class _Verbs(click.Group):
@@ -84,27 +94,52 @@ def program(ctx: click.Context, *, debug: bool) -> None:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    with standard_streams(), _ended_by_sigterm():
+        code = _run()
+    sys.exit(code)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise in the `with` block, unless whoever runs us has said what it does."""
+    import signal
+    import threading
+
+    def ended(*_: object) -> None:
+        raise _Ended
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, ended)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _run() -> int:
+    """Run the verb, say what is wrong, and give the exit code."""
     try:
         code = program.main(standalone_mode=False)
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+    except (click.exceptions.Abort, KeyboardInterrupt) as problem:
+        is_ended = isinstance(problem, _Ended) or isinstance(problem.__cause__, _Ended)
+        click.echo("ended by SIGTERM" if is_ended else "interrupted", err=True)
+        return ENDED if is_ended else INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as problem:
         problem.show()
-        sys.exit(USAGE)
+        return USAGE
     except click.ClickException as problem:
         _show_usage(problem)
-        sys.exit(USAGE)
+        return USAGE
     except _Enough:
-        _leave_quietly()
+        return UNREAD
     except Exception as problem:
         if "--debug" in sys.argv[1:]:
             raise
-        sys.exit(_show(problem))
-    sys.exit(code if isinstance(code, int) else 0)
+        return _show(problem)
+    return code if isinstance(code, int) else 0
 
 
 def _show_usage(problem: click.ClickException) -> None:
@@ -130,7 +165,7 @@ def _show(problem: Exception) -> int:
     if isinstance(problem, RowkeyError):
         code = UNREACHED if isinstance(problem, Unsupported) else USAGE
     elif isinstance(problem, OSError):
-        code, lines = USAGE, [f"{problem.strerror or problem}"]
+        code, lines = USAGE, [_of_system(problem)]
     else:
         code = OURS
         where = f"{type(problem).__name__}: {lines[0][:200]}"
@@ -140,7 +175,9 @@ def _show(problem: Exception) -> int:
     return code
 
 
-def _leave_quietly() -> None:
-    """Leave without a word, and without a last flush that would fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(UNREAD)
+def _of_system(problem: OSError) -> str:
+    """What the system says, behind the name of the file that it says it of."""
+    from rowkey.errors import printable
+
+    name = "" if problem.filename is None else f"{printable(str(problem.filename))}: "
+    return f"{name}{problem.strerror or problem}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
-import shutil
 import stat
 import sys
+import tempfile
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 import click
 
-from rowkey.errors import printable
+from rowkey.cli.streams import Written
+from rowkey.errors import Unsupported, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,13 +34,13 @@ SUFFIXES = {
     ".csv": ("csv",),
     ".jsonl": ("jsonl",),
     ".ndjson": ("jsonl",),
-    ".json": ("json", "jsonl"),
+    ".json": ("jsonl",),
     ".parquet": ("parquet",),
     ".arrow": ("arrow",),
     ".feather": ("arrow",),
     ".arrows": ("arrow",),
 }
-"""Endings of files and the forms they tell; of several the first that a verb has."""
+"""Endings of files and the forms they tell, which are those that `load` reads behind them."""
 STREAM = ".arrows"
 """The ending of an Arrow stream; other Arrow files end with a directory of their batches."""
 PACKED = ".gz"
@@ -76,7 +78,7 @@ class Destination:
                 what = "is for a file or another program, not a terminal"
                 raise click.UsageError(f"-f {found.form} {what}: give -o FILE.")
             return found
-        found = cls(form or _told(path, forms), path)
+        found = cls(form or _form_told(path, forms), path)
         if found.form == "parquet" and found.is_packed:
             raise click.UsageError(f"{printable(path)}: Parquet is compressed already; drop .gz.")
         return found
@@ -122,7 +124,7 @@ class Destination:
                     text.detach()
 
 
-def _told(path: str, forms: Sequence[str]) -> str:
+def _form_told(path: str, forms: Sequence[str]) -> str:
     """The form that a file's name tells.
 
     Raises:
@@ -146,16 +148,15 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
 
     Raises:
         UsageError: it cannot be made.
+        Unsupported: it cannot be written, such as on a full disk.
     """
-    with _told_as_usage(path):
+    with _told(path):
         target = path.resolve() if path.is_symlink() else path
         mode = target.stat().st_mode if target.exists() else None
         if mode is not None and not stat.S_ISREG(mode):
-            stream = cast("BinaryIO", target.open("wb"))
-            part = None
+            stream, part = _opened(str(target), path), None
         else:
-            part = target.with_name(f".{target.name}.{os.getpid()}.part")
-            stream = cast("BinaryIO", part.open("xb"))
+            stream, part = _part(target, path)
     if part is None:
         with stream:
             yield stream
@@ -164,28 +165,54 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
         with stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
-        if mode is not None:
-            shutil.copymode(target, part)
-        part.replace(target)
+            with _told(path):
+                os.fsync(stream.fileno())
+        with _told(path):
+            part.chmod(_given() if mode is None else stat.S_IMODE(mode))
+            part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
 
 
+def _part(target: Path, path: Path) -> tuple[BinaryIO, Path]:
+    """A new file beside the target, whose name no other has, left over from a dump or not."""
+    file, name = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
+    return _opened(file, path), Path(name)
+
+
+def _opened(file: str | int, path: Path) -> BinaryIO:
+    """A path or descriptor to write to, called by the name that was given."""
+    return cast("BinaryIO", io.BufferedWriter(Written(file, printable(str(path)))))
+
+
+def _given() -> int:
+    """The mode that a new file gets of the system."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+_OUTSIDE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+"""What no other word on the command line mends: no room, no leave to use it, a broken disk."""
+
+
 @contextmanager
-def _told_as_usage(path: Path) -> Iterator[None]:
-    """Say of a file that cannot be made why.
+def _told(path: Path) -> Iterator[None]:
+    """Say of a file that cannot be made why, in place of what the system raises.
 
     Raises:
-        UsageError: in place of what the system raises.
+        UsageError: another path would do.
+        Unsupported: the disk is to be mended.
     """
     try:
         yield
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
+        if getattr(problem, "errno", None) in _OUTSIDE:
+            raise Unsupported(str(path), f"cannot be written: {why}") from None
         name = printable(str(path))
-        raise click.UsageError(f"{name} cannot be written: {why}.") from None
+        raise click.UsageError(f"{name}: cannot be written: {why}.") from None
 
 
 class _Counting(io.RawIOBase):

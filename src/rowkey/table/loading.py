@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Refused, RowError, SampleError
+from rowkey.errors import Refused, RowError, SampleError, shown
 from rowkey.table.writing import as_row_error
 from rowkey.workload import LeftOut, format_for, open_sample
 
@@ -43,6 +43,10 @@ def load_blocks(
         RowError: a value is none of its field; it names the row by its number, from 0. Rows before
             it may be written.
     """
+    import pyarrow as pa
+
+    if not isinstance(rows, pa.RecordBatch | pa.Table):
+        raise RowError("rows", f"{shown(rows)} holds no columns", "a pyarrow RecordBatch or Table")
     at = stamps.above_all(alone=design.key.is_salted)
     first = 0
     for some in _blocks(rows):
@@ -117,12 +121,14 @@ class Loaded:
         before: rows that an interrupted load had dealt with.
         left_out: rows of the file that could be no rows of the table, of those read now.
         absent: nullable fields that the file has no column for.
+        assumed: what the file leaves open and was guessed, as sentences.
     """
 
     rows: int
     before: int
     left_out: LeftOut
     absent: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 def load_file(
@@ -161,7 +167,9 @@ def load_file(
     design = table.design
     words = format_words or format_for(Path(path), design.sample_format, design.sample_path)
     sample = open_sample(path, design.fields, None, words).fitted()
-    record = _Record(table.store, Path(path), (str(design.key), repr(words), shuffle))
+    sample.may_be_empty = True
+    of = (str(design.key), _declared(design), repr(words), shuffle)
+    record = _Record(table.store, Path(path), of)
     before = 0 if restart else record.done()
     if before and resumed is not None:
         resumed(before)
@@ -186,7 +194,12 @@ def load_file(
     count = sample.left_out.count + refused.count
     left_out = LeftOut(count, sample.left_out.first or refused.first)
     absent = tuple(name for name in design.fields if name not in sample.fields)
-    return Loaded(done - before - refused.count, before, left_out, absent)
+    return Loaded(done - before - refused.count, before, left_out, absent, tuple(sample.assumed))
+
+
+def _declared(design: Design) -> dict[str, tuple[str, dict[str, Any]]]:
+    """All that decides which values the rows of a file have: once it changes, rows begin anew."""
+    return {name: (f.type.name, f.words.model_dump()) for name, f in design.fields.items()}
 
 
 _Numbered = tuple["pa.RecordBatch", Any]

@@ -99,19 +99,38 @@ def create_table(
         raise
 
 
-def drop_table(name: str, url: str) -> None:
-    """Remove a table, its rows, and what is remembered of it.
+def drop_table(table: Design | str, url: str) -> None:
+    """Remove a table, its rows, and what is remembered of it; it may be damaged.
+
+    Args:
+        table: its design or its name. A damaged table does not tell the catalog that its design
+            declares: by its name alone only the catalog of its place forgets it then.
+        url: where it lives.
 
     Raises:
         Refused: there is no such table.
         Unsupported: the engine cannot be opened.
     """
+    name = table if isinstance(table, str) else table.table
     with open_engine(url, create=False) as engine:
         if name not in engine.tables():
             raise _missing(url, name, engine)
-        place = _Place(engine, name, url)
+        catalog = _catalog_of_dropped(engine, table)
         engine.drop(name)
-        place.catalog.remove(name)
+        catalog.remove(name)
+
+
+def _catalog_of_dropped(engine: Engine, table: Design | str) -> Catalog:
+    """The catalog that is to forget a table; a damaged one cannot tell it."""
+    name = table if isinstance(table, str) else table.table
+    try:
+        kept = engine.table(name).spec.attributes.get(CATALOG)
+    except Unsupported:
+        beside = open_catalog(engine.catalog_url)
+        if isinstance(table, str) or beside.read(name) is not None:
+            return beside
+        kept = table.declaration.catalog
+    return open_catalog(kept or engine.catalog_url)
 
 
 def _missing(url: str, name: str, engine: Engine) -> Refused:

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import os
+import stat
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -24,27 +25,74 @@ NAMES_SHOWN = 20
 NAME_SHOWN = 40
 LONGEST_LINE = 1 << 20
 """Bytes of the longest line that is read; a longer one is no record of anything."""
+MARK = "\0\ufdd0"
+"""Stands, with two hexadecimal digits behind it, for a byte that is not UTF-8.
+
+No text field can hold U+0000, so that nothing which is read so is ever a value.
+"""
+MARKED = "rowkey.marked"
+"""How bytes are decoded so that those which are not UTF-8 are marked."""
+VISIBLE = "backslashreplace"
+"""How bytes are decoded so that those which are not UTF-8 can be read by people."""
+
+
+def _mark(problem: UnicodeError) -> tuple[str, int]:
+    """What stands for bytes that are not UTF-8, and where decoding goes on."""
+    if not isinstance(problem, UnicodeDecodeError):
+        raise problem
+    strange = problem.object[problem.start : problem.end]
+    return "".join(f"{MARK}{byte:02x}" for byte in strange), problem.end
+
+
+codecs.register_error(MARKED, _mark)
+
+
+def marked_byte(text: str) -> str:
+    """The first byte of a marked text that is not UTF-8, as two digits; empty if all are."""
+    return text.partition(MARK)[2][:2]
+
+
+CONVERT = "Convert the file: iconv -f ISO-8859-1 -t UTF-8 FILE."
+
+
+def not_utf8(byte: str) -> str:
+    """What is wrong with a text that has a byte which is not UTF-8, and what converts it."""
+    return f"the byte {byte}, which is not UTF-8; iconv converts the file"
+
+
+def unmarked(text: str) -> str:
+    """A marked text as people read it, a byte that is not UTF-8 as `\\xNN`."""
+    return text.replace(MARK, r"\x")
 
 
 class Meter:
-    """How far a file is read, told by its own bytes, compressed or not."""
+    """How far a file is read, told by its own bytes, compressed or not.
+
+    Attributes:
+        handed: uncompressed bytes handed to a reader that reads ahead; 0 where none does.
+        given: how many of them the rows take that it has given, more or less.
+    """
 
     def __init__(self) -> None:
         self._stream: IO[bytes] | None = None
         self._size = 0
+        self.handed = 0
+        self.given = 0
 
     def watch(self, stream: IO[bytes]) -> None:
         """Watch a file from now on, in place of another."""
         self._stream = stream
         self._size = os.fstat(stream.fileno()).st_size
+        self.handed = self.given = 0
 
     @property
     def share(self) -> float | None:
-        """Which share of it is read; None if nothing is watched, or its size is not known."""
+        """Which share of it is read and given; None if nothing is watched, or of unknown size."""
         if self._stream is None or not self._size:
             return None
         at = self._size if self._stream.closed else self._stream.tell()
-        return min(at / self._size, 1.0)
+        ahead = min(self.given / self.handed, 1.0) if self.handed else 1.0
+        return min(at / self._size, 1.0) * ahead
 
 
 @contextmanager
@@ -58,9 +106,11 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
         meter: told what is read.
 
     Raises:
-        SampleError: there is no such file, it cannot be read, or its compression is broken.
+        SampleError: there is no such file, it is none that can be read twice, it cannot be read,
+            or its compression is broken.
     """
     try:
+        _require_regular(path)
         with path.open("rb") as plain:
             if meter is not None:
                 meter.watch(plain)
@@ -78,7 +128,30 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
     except _BROKEN as problem:
-        raise SampleError(str(path), f"cannot be read: {problem}") from None
+        raise SampleError(str(path), f"cannot be read: {_reason(problem)}") from None
+
+
+def _reason(problem: Exception) -> str:
+    """What the system says of a problem, without its number."""
+    return (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+
+
+def _require_regular(path: Path) -> None:
+    """Go no further with what gives its bytes only once: a sample is read more than once.
+
+    Raises:
+        SampleError: it is such.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "no file on a disk"
+    raise SampleError(
+        str(path),
+        f"is {kind}, which can be read only once",
+        "a file",
+        "Write it to a file first, or use rowkey put for JSON lines.",
+    )
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> str:
@@ -90,42 +163,47 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> str:
     return members[0].filename
 
 
-def lines_of(path: Path, meter: Meter | None = None) -> Iterator[str]:
-    """The lines of a text file, without their ends; bytes that are not UTF-8 are kept visible.
+def lines_of(
+    path: Path, meter: Meter | None = None, *, strange: str = VISIBLE, longest: int = LONGEST_LINE
+) -> Iterator[str]:
+    """The lines of a text file, without their ends.
 
     Args:
         path: the file.
         meter: told what is read.
+        strange: what becomes of bytes that are not UTF-8: `VISIBLE` or `MARKED`.
+        longest: bytes of the longest line, a whole number of MiB.
 
     Raises:
-        SampleError: the file cannot be read, or a line is longer than 1 MiB.
+        SampleError: the file cannot be read, or a line is longer.
     """
     with opened(path, meter) as stream:
         number = 0
-        while line := stream.readline(LONGEST_LINE + 1):
+        while line := stream.readline(longest + 1):
             number += 1
-            if len(line) > LONGEST_LINE:
-                raise SampleError(
-                    f"{path}:{number}", "the line is longer than 1 MiB", "records, one a line"
-                )
-            text = line.decode("utf-8", "backslashreplace").rstrip("\r\n")
+            if len(line) > longest:
+                what = f"the line is longer than {longest >> 20} MiB"
+                raise SampleError(f"{path}:{number}", what, "records, one a line")
+            text = line.decode("utf-8", strange).rstrip("\r\n")
             yield text.removeprefix("\ufeff") if number == 1 else text
 
 
-class VisibleText(io.RawIOBase):
-    r"""A stream whose bytes are UTF-8 throughout: others are written as `\xNN`.
+class MarkedText(io.RawIOBase):
+    """A stream whose bytes are UTF-8 throughout: others are marked.
 
     Args:
         stream: any bytes.
         before: what is read first.
+        meter: told what is handed on.
 
-    >>> VisibleText(io.BytesIO(b"caf\xe9,1")).read(20)
-    b'caf\\xe9,1'
+    >>> unmarked(MarkedText(io.BytesIO(b"caf\\xe9,1")).read(20).decode())
+    'caf\\\\xe9,1'
     """
 
-    def __init__(self, stream: IO[bytes], before: bytes = b"") -> None:
+    def __init__(self, stream: IO[bytes], before: bytes = b"", meter: Meter | None = None) -> None:
         self._stream = stream
-        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._meter = meter
+        self._decoder = codecs.getincrementaldecoder("utf-8")(MARKED)
         self._ready = before
         self._ended = False
 
@@ -140,6 +218,8 @@ class VisibleText(io.RawIOBase):
             self._ready += self._decoder.decode(block, final=self._ended).encode()
         end = len(self._ready) if size < 0 else size
         taken, self._ready = self._ready[:end], self._ready[end:]
+        if self._meter is not None:
+            self._meter.handed += len(taken)
         return taken
 
 

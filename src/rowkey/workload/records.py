@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
+from rowkey.workload.files import CONVERT, marked_byte, not_utf8, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 ROWS = 16_384
 """Records of one batch."""
 CHARACTERS = 1 << 23
-"""Characters of one batch, give or take the records between two counts."""
-COUNTED = 64
-"""Records between two counts of characters."""
+"""Characters of one batch, and of the record that reaches it."""
 
 
 @dataclass(slots=True)
@@ -43,29 +41,39 @@ class LeftOut:
 
 
 def batches_of(records: Iterable[Record], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Batches of text columns, of a bounded number of records and of characters.
+    """Batches of text columns, of a bounded number of records and of characters; at least one.
 
     Args:
         records: the values of each record, as many as there are columns.
         columns: their names.
     """
     rows: list[Record] = []
-    size = 0
-    stream = iter(records)
-    while some := list(islice(stream, COUNTED)):
-        rows += some
-        size += sum(len(value) for record in some for value in record if value)
+    size, given = 0, False
+    for record in records:
+        rows.append(record)
+        for value in record:
+            size += len(value) if value else 0
         if len(rows) >= ROWS or size >= CHARACTERS:
-            yield _batch(rows, columns)
-            rows, size = [], 0
-    if rows:
-        yield _batch(rows, columns)
+            yield text_batch(rows, columns)
+            rows, size, given = [], 0, True
+    if rows or not given:
+        yield text_batch(rows, columns)
 
 
-def _batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
+def text_batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
+    """Records as columns of text."""
     import pyarrow as pa
 
-    arrays = [pa.array(values, pa.string()) for values in zip(*rows, strict=True)]
+    found = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    arrays = [pa.array(values, pa.string()) for values in found]
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def no_rows(schema: pa.Schema, columns: Sequence[str]) -> pa.RecordBatch:
+    """A batch of typed columns without rows, which tells their names where there are none."""
+    import pyarrow as pa
+
+    arrays = [pa.array([], schema.field(name).type) for name in columns]
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
@@ -84,12 +92,17 @@ class Misfits:
         self.left_out = left_out
         self.count = 0
         self.first = ""
+        self.is_strange = False
 
     def add(self, number: int, line: str) -> None:
-        """Note one line."""
+        """Note one line, which may be marked."""
+        byte = marked_byte(line)
+        line = unmarked(line[:80])
         self.count += 1
-        self.first = self.first or f"line {number}: {line[:80]!r}"
-        self.left_out.note(1, f"line {number} does not fit: {line[:80]!r}")
+        self.is_strange = self.is_strange or bool(byte)
+        self.first = self.first or f"line {number}: {line!r}"
+        what = f"holds {not_utf8(byte)}" if byte else f"does not fit: {line!r}"
+        self.left_out.note(1, f"line {number} {what}")
 
     def check(self, lines: int) -> None:
         """Raise if most lines were misfits: then the format is wrong, not the lines.
@@ -102,4 +115,5 @@ class Misfits:
                 str(self.path),
                 f"{self.count:,} of {lines:,} lines do not fit, the first is {self.first}",
                 self.expected,
+                CONVERT if self.is_strange else "",
             )

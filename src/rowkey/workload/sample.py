@@ -53,6 +53,7 @@ class Sample:
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
         read: rows of the file that are read so far.
+        may_be_empty: whether a file without rows is one; it says nothing of a design.
         left_out: rows that could be no events, counted while reading.
         assumed: what the file leaves open and was guessed, as sentences.
     """
@@ -62,6 +63,7 @@ class Sample:
     fields: Mapping[str, Field]
     time: Field | None
     read: int = 0
+    may_be_empty: bool = False
     left_out: LeftOut = field(default_factory=LeftOut)
     assumed: list[str] = field(default_factory=list)
     _of_calendar: dict[str, bool] = field(default_factory=dict)
@@ -72,7 +74,7 @@ class Sample:
         """The events in the order of the file, a bounded number at a time.
 
         Raises:
-            SampleError: the file cannot be read, or has no events.
+            SampleError: the file cannot be read, or has no events where it must have some.
         """
         sources = {name: _source(f) for name, f in self.fields.items()}
         columns = list(dict.fromkeys(sources.values()))
@@ -188,6 +190,8 @@ class Sample:
 
     def _check(self, kept: int) -> None:
         seen = kept + self.left_out.count
+        if not seen and self.may_be_empty:
+            return
         if not seen:
             raise SampleError(str(self.path), "holds no events", "one event or more")
         if kept * 2 < seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ import rowkey
 from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Ask, Span, TableSpec, open_engine
 from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.rocksdb.files import CONFIG
 from rowkey.errors import Refused, Unsupported
 from rowkey.table import drop_table
 
@@ -74,7 +76,7 @@ def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
 
 
 def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> None:
-    """Cursors, blocks and snapshots that were left open give the directory free."""
+    """Cursors, blocks and snapshots that were left open give it free, and tell that they ended."""
     engine = Rocks.open(str(tmp_path))
     store = written(engine)
     rows, blocks = store.scan([Span(), Span(b"a")])
@@ -85,9 +87,9 @@ def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> No
     engine.close()
     with Rocks.open(str(tmp_path)) as again:
         assert again.table("space:t.able").get([b"z"])[0].cells
-    assert [] == list(started)
-    assert [] == list(kept)
-    assert [] == list(batches)
+    for left in (started, kept, batches):
+        with pytest.raises(Refused, match="closed"):
+            list(left)
 
 
 def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
@@ -109,7 +111,8 @@ def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
     """What a kill amid `drop` has left is swept out."""
     left = tmp_path / ".dropped-t"
     left.mkdir()
-    (left / "file").touch()
+    for name in ("CURRENT", "LOG.old.1795", "000012.sst", "MANIFEST-000005", CONFIG):
+        (left / name).touch()
     with Rocks.open(str(tmp_path)) as engine:
         assert [] == engine.tables()
     assert not left.exists()
@@ -147,12 +150,59 @@ def test_a_path_that_no_file_has_is_refused(where: str, how: Callable[[str], obj
         how(where)
 
 
+@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there, Rocks.examine, Rocks.repair])
+def test_a_path_that_is_no_utf_8_is_refused(
+    tmp_path: Path, how: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shell gives such bytes as lone surrogates: refused before anything is made."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Refused, match="holds bytes that are no UTF-8; expected rocks:PATH"):
+        how(os.fsdecode(b"a\xff"))
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
+    """Neither what is named like the rest of a table, nor what lies where a table would."""
+    for name in (".dropped-a", ".dropped-t", "t"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine").touch()
+    (tmp_path / ".dropped-file").touch()
+    (tmp_path / ".dropped-empty").mkdir()
+    before = {path for path in tmp_path.rglob("*") if path.name != ".lock"}
+    with Rocks.open(str(tmp_path)) as engine:
+        with pytest.raises(Unsupported, match="it holds something else"):
+            engine.create(TableSpec("t", (Family("d"),)))
+        assert before == {path for path in tmp_path.rglob("*") if path.name != ".lock"}
+        (tmp_path / "t").rename(tmp_path / "elsewhere")
+        engine.create(TableSpec("t", (Family("d"),)))
+        engine.drop("t")
+        assert [] == engine.tables()
+    assert not (tmp_path / "t").exists()
+    (tmp_path / "elsewhere").rename(tmp_path / "t")
+    assert before == {path for path in tmp_path.rglob("*") if path.name != ".lock"}
+
+
+def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
+    """A program, a folder and a hidden folder with the name of a table's mark make no table."""
+    for folder in ("bin", "src", ".hidden"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "bin" / "rowkey").write_text("#!/bin/sh\n")
+    (tmp_path / "src" / "rowkey").mkdir()
+    (tmp_path / ".hidden" / "rowkey").write_text("rocks 1\n")
+    before = set(tmp_path.rglob("*"))
+    assert not Rocks.is_there(str(tmp_path))
+    with Rocks.open(str(tmp_path)) as engine:
+        assert [] == engine.tables()
+    (tmp_path / ".lock").unlink()
+    assert before == set(tmp_path.rglob("*"))
+
+
 def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
     """Looking for damage, mending and asking whether it is there leave nothing behind."""
     where = str(tmp_path / "none" / "data")
     assert not Rocks.is_there(where)
     for how in (Rocks.examine, Rocks.repair):
-        with pytest.raises(Refused, match="there is no directory"):
+        with pytest.raises(Refused, match="there is no such place, and no table"):
             how(where)
     assert [] == list(tmp_path.iterdir())
     with Rocks.open(where):
@@ -180,11 +230,16 @@ def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
         lambda url: rowkey.open("logs", url),
         lambda url: rowkey.open(LOGS, url, create=False),
         lambda url: drop_table("logs", url),
+        lambda url: Rocks.repair(url.removeprefix("rocks:")),
     ],
-    ids=["open_engine", "by name", "create=False", "drop_table"],
+    ids=["open_engine", "by name", "create=False", "drop_table", "repair"],
 )
 def test_nothing_is_made_for_who_makes_nothing(tmp_path: Path, asked: Callable[[str], Any]) -> None:
-    """A directory that is not there is refused and stays so, except where a table is made."""
-    with pytest.raises(Refused, match="there is no such place, and no table"):
-        asked(f"rocks:{tmp_path / 'a' / 'b'}")
+    """A directory that is not there, or is another's, stays so, except where a table is made."""
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "file").touch()
+    for where in (tmp_path / "a" / "b", tmp_path / "others"):
+        with pytest.raises(Refused, match="there is no such place, and no table"):
+            asked(f"rocks:{where}")
     assert not (tmp_path / "a").exists()
+    assert ["file"] == [path.name for path in (tmp_path / "others").iterdir()]

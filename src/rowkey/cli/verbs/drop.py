@@ -17,9 +17,13 @@ from rowkey.cli.tables import ON, name_of
 def command(table: str, url: str, yes: str | None) -> None:
     """Remove a table, named as it is or by its design file; its name must be typed again.
 
+    A damaged table is removed as well. If its design declares a catalog, name the file then: the
+    table cannot tell it.
+
     \b
     rowkey drop logs.toml --on rocks:./data --yes logs
     """
+    from rowkey.design import Design
     from rowkey.table import drop_table
 
     name = name_of(table)
@@ -30,5 +34,5 @@ def command(table: str, url: str, yes: str | None) -> None:
     if typed != name:
         given = "its name was not typed" if typed is None else f"{typed[:40]!r} is not its name"
         raise click.UsageError(f"{name} stays: {given}. Give --yes {name}.")
-    drop_table(name, url)
+    drop_table(table if name == table else Design.read(table), url)
     print_lines([f"{name}: dropped"])

@@ -68,6 +68,7 @@ def _sentences(found: Loaded) -> list[str]:
     said = [rows_said(found.rows, "written")]
     if found.absent:
         said.append(f"no column for {', '.join(found.absent)}: it stays null")
+    said += [f"assumed: {sentence}" for sentence in found.assumed]
     if found.left_out.count:
         said.append(rows_said(found.left_out.count, f"left out; {found.left_out.first}"))
     return said

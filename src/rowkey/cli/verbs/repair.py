@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Cut without asking.")
 @TEXT_OR_JSON
 def command(url: str, output: str, *, yes: bool) -> int:
-    """Look for damage in the logs of all tables of a place, and cut it out if that is confirmed.
+    """Look for damage in all tables of a place, and cut it out of their logs if that is confirmed.
 
     What precedes the damage is kept whole; what follows it is moved to the folder `cut` of the
     table, and lost to it. Without --yes, and without a terminal to ask on, nothing is changed.
-    Leaves with 1 if something was damaged, mended or not, and with 4 if it cannot be mended.
+    Leaves with 1 if something was damaged, mended or not, and with 4 if a table cannot be
+    mended, once all others are.
 
     \b
     rowkey repair rocks:./data
@@ -33,18 +34,22 @@ def command(url: str, output: str, *, yes: bool) -> int:
     kind, where = _repairable(url)
     found = kind.examine(where)
     damaged = [one for one in found if one.log]
+    told = [one for one in found if not one.broken]
     if output == "text":
-        print_lines(map(str, found) if found else [f"{url} holds no table"])
-    done: Sequence[Any] = []
+        print_lines(map(str, told) if found else [f"{url} holds no table"])
+    tried: Sequence[Any] = []
     if damaged and (yes or _confirmed()):
-        done = [one for one in kind.repair(where) if one.log]
+        tried = [one for one in kind.repair(where) if one.log]
+    done = [one for one in tried if not one.broken]
     if output == "json":
-        print_json(repair_document(url, found, done))
+        print_json(repair_document(url, told, done))
     else:
         print_lines(map(str, done))
-    if damaged and not done:
+    if damaged and not tried:
         print_aside(["nothing was changed; --yes cuts what is damaged"])
-    return 1 if damaged else 0
+    broken = [one for one in (*found, *tried) if one.broken]
+    print_aside(f"rowkey: {one}" for one in broken)
+    return 4 if broken else 1 if damaged else 0
 
 
 @runtime_checkable

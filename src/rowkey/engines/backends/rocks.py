@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from itertools import count
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
 from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
 from rowkey.engines.rocksdb import Mended, OpenTable, RocksStore, check_codecs, lock_directory, mend
-from rowkey.engines.rocksdb.mending import Examined, examine
+from rowkey.engines.rocksdb.files import CONFIG
+from rowkey.engines.rocksdb.locking import LOCK
+from rowkey.engines.rocksdb.mending import ASIDE, Examined, examine
 from rowkey.engines.specs import check_spec
 from rowkey.errors import Refused, Unsupported, shown
 
@@ -22,10 +26,18 @@ if TYPE_CHECKING:
 _MARK = "rowkey"
 """The file that says a table's directory is whole: the last thing made, the first removed."""
 
+_MARKED = b"rocks 1\n"
+
 CATALOG = ".catalog"
 """Where the designs of the tables lie, beside them; no table's name begins with a point."""
 
 _DROPPED = ".dropped-"
+
+_OURS = re.compile(
+    r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+(\.dbtmp)?"
+    rf"|\d+\.(log|sst|blob|dbtmp)(\.trash)?|{re.escape(CONFIG)}|{ASIDE}|{_MARK}"
+)
+"""What lies in a table's directory. Source: filename.cc, and the names that rowkey gives."""
 
 
 class Rocks(Engine):
@@ -58,7 +70,7 @@ class Rocks(Engine):
             clock: gives the time of day in ms.
 
         Raises:
-            Refused: no path is given, or one that no file can have.
+            Refused: no path is given, or one that no file can have, or that is no UTF-8.
             Unsupported: it cannot be made or written to, or another process has it.
         """
         path = _path_of(where)
@@ -68,12 +80,13 @@ class Rocks(Engine):
         except OSError as problem:
             raise _unusable(path, problem) from problem
         for left in path.glob(f"{_DROPPED}*"):
-            shutil.rmtree(left, ignore_errors=True)
+            if _is_ours(left):
+                shutil.rmtree(left, ignore_errors=True)
         return cls(path, held, clock, sync=sync)
 
     @classmethod
     def is_there(cls, where: str) -> bool:
-        """Whether there is a directory to open, so that opening it makes none.
+        """Whether there is a directory that rowkey has made or has a table in.
 
         Args:
             where: its path.
@@ -89,28 +102,25 @@ class Rocks(Engine):
             return False
         except OSError as problem:
             raise _unusable(path, problem) from problem
-        return True
+        return not path.is_dir() or _holds_lock(path) or bool(_tables_in(path))
 
     @classmethod
     def examine(cls, where: str) -> list[Examined]:
-        """What is damaged in the logs of tables; nothing is changed.
+        """What is damaged in tables; no file of theirs is changed.
 
         Args:
             where: the directory, open in no process.
 
         Returns:
-            What was found of each table, in the order of their names.
+            What was found of each table, in the order of their names; `broken` of one that is
+            damaged elsewhere than in a log, and cannot be mended.
 
         Raises:
-            Refused: there is no such directory.
-            Unsupported: another process has it; or it is damaged elsewhere than in a log.
+            Refused: there is no such directory, or no table in it.
+            Unsupported: another process has it.
         """
         with cls._existing(where) as engine:
-            found = [examine(_directory(Path(where), name)) for name in engine.tables()]
-            for name, one in zip(engine.tables(), found, strict=True):
-                if not one.log:
-                    engine.table(name)
-            return found
+            return [examine(_directory(Path(where), name)) for name in engine.tables()]
 
     @classmethod
     def repair(cls, where: str) -> list[Mended]:
@@ -121,10 +131,11 @@ class Rocks(Engine):
 
         Returns:
             What was done to each table, in the order of their names; it is logged as well.
+            `broken` of one that does not open all the same.
 
         Raises:
-            Refused: there is no such directory.
-            Unsupported: another process has it, or something else than a log is damaged.
+            Refused: there is no such directory, or no table in it.
+            Unsupported: another process has it.
         """
         with cls._existing(where) as engine:
             return [mend(_directory(Path(where), name)) for name in engine.tables()]
@@ -133,7 +144,11 @@ class Rocks(Engine):
     def _existing(cls, where: str) -> Rocks:
         """A directory that is there, open."""
         if not cls.is_there(where):
-            raise Refused("url", f"there is no directory {shown(where)}", "rocks:PATH")
+            what, remedy = (
+                "there is no such place, and no table",
+                "Create one first: rowkey create.",
+            )
+            raise Refused(f"rocks:{where}", what, remedy=remedy)
         return cls.open(where)
 
     @property
@@ -142,8 +157,7 @@ class Rocks(Engine):
 
     def tables(self) -> list[str]:
         self._check_open()
-        marks = self._path.glob(f"*/{_MARK}")
-        return sorted(mark.parent.name.replace("@", ":") for mark in marks)
+        return _tables_in(self._path)
 
     def create(self, spec: TableSpec) -> Store:
         self._check_open()
@@ -154,9 +168,9 @@ class Rocks(Engine):
             if spec.name in self.tables():
                 raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
             directory = _directory(self._path, spec.name)
-            shutil.rmtree(directory, ignore_errors=True)
+            _make_room(directory)
             table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
-            (directory / _MARK).write_text("rocks 1\n", "ascii")
+            (directory / _MARK).write_bytes(_MARKED)
             _sync_directory(directory)
             self._tables[spec.name] = table
         return RocksStore(table)
@@ -189,8 +203,7 @@ class Rocks(Engine):
                 table.close("dropped")
             directory = _directory(self._path, name)
             (directory / _MARK).unlink()
-            gone = self._path / f"{_DROPPED}{directory.name}"
-            shutil.rmtree(gone, ignore_errors=True)
+            gone = _free_name(self._path / f"{_DROPPED}{directory.name}")
             directory.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
 
@@ -219,13 +232,66 @@ def _path_of(where: str) -> Path:
     if not where:
         raise Refused("url", "rocks: names no directory", "rocks:PATH")
     try:
-        is_path = b"\0" not in os.fsencode(where)
+        # The shell's bytes that are no UTF-8 are lone surrogates here, which no catalog can name.
+        is_path = "\0" not in where and bool(where.encode("utf-8") and os.fsencode(where))
     except UnicodeEncodeError:
         is_path = False
     if not is_path:
-        what = f"{shown(where)} holds a character that no path has"
-        raise Refused("url", what, "rocks:PATH")
+        bytes_of_shell = any("\udc80" <= sign <= "\udcff" for sign in where)
+        what = "bytes that are no UTF-8" if bytes_of_shell else "a character that no path has"
+        raise Refused("url", f"{shown(where)} holds {what}", "rocks:PATH")
     return Path(where)
+
+
+def _tables_in(place: Path) -> list[str]:
+    """The names of the tables in a directory, ascending."""
+    marks = (mark for mark in place.glob(f"*/{_MARK}") if _is_mark(mark))
+    return sorted(mark.parent.name.replace("@", ":") for mark in marks)
+
+
+def _is_mark(path: Path) -> bool:
+    """Whether a file is a table's mark, and not a program of this name.
+
+    Where power was lost just after a table was made, it may be empty or of zeros.
+    """
+    if path.parent.name.startswith(".") or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        begin = file.read(len(_MARKED))
+    return begin == _MARKED or not begin.strip(b"\0")
+
+
+def _holds_lock(place: Path) -> bool:
+    """Whether rowkey has opened a directory before: it leaves an empty file there."""
+    lock = place / LOCK
+    return lock.is_file() and not lock.stat().st_size
+
+
+def _is_ours(directory: Path) -> bool:
+    """Whether a directory is what is left of a table: nothing but a table's files is in it."""
+    if directory.is_symlink() or not directory.is_dir():
+        return False
+    names = [path.name for path in directory.iterdir()]
+    return bool(names) and all(map(_OURS.fullmatch, names))
+
+
+def _make_room(directory: Path) -> None:
+    """Remove what a kill amid `create` has left of a table.
+
+    Raises:
+        Unsupported: it is something else.
+    """
+    if _is_ours(directory):
+        shutil.rmtree(directory, ignore_errors=True)
+    elif os.path.lexists(directory) and not (directory.is_dir() and not any(directory.iterdir())):
+        what = "the table would lie there, but it holds something else"
+        raise Unsupported(str(directory), what, "an empty directory or none", "Move it away.")
+
+
+def _free_name(path: Path) -> Path:
+    """A path that is not there: this one, or with a number behind it."""
+    names = (path.with_name(f"{path.name}@{number}") for number in count())
+    return path if not os.path.lexists(path) else next(n for n in names if not os.path.lexists(n))
 
 
 def _unusable(path: Path, problem: OSError) -> Unsupported:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from rocksdict import DbClosedError, Options, Rdict, WriteBatch, WriteOptions
+from rocksdict import AccessType, DbClosedError, Options, Rdict, WriteBatch, WriteOptions
 
 from rowkey.engines.rocksdb.options import (
     changed_options,
@@ -185,6 +186,32 @@ def _size_of(path: Path) -> int:
 
 
 @contextmanager
+def read_only(path: Path) -> Iterator[Rdict]:
+    """A RocksDB that is open to be looked at: its logs are read and stay, no file is changed.
+
+    Raises:
+        Unsupported: it is damaged.
+    """
+    config = path / CONFIG
+    before = config.read_bytes() if config.is_file() else None
+    _check_raw(path)
+    try:
+        _check_logs(path)
+        with told(path):
+            options, families = Options.load_latest(str(path))
+            db = Rdict(str(path), set_table_options(options), families, AccessType.read_only())
+            try:
+                yield db
+            finally:
+                db.close()
+    finally:
+        if before is None:
+            config.unlink(missing_ok=True)
+        elif before != config.read_bytes():
+            config.write_bytes(before)
+
+
+@contextmanager
 def told(path: Path) -> Iterator[None]:
     """Turn errors of RocksDB into one that says what to do.
 
@@ -229,16 +256,21 @@ def in_use(path: Path) -> Unsupported:
 
 REPAIR = "Restore a copy; or run `rowkey repair`, which drops what follows the damage, and says it."
 RESTORE = "Restore a copy: what is not in a log cannot be mended."
+UNTOLD = "Restore a copy: no damage that `rowkey repair` could cut was found in its logs."
+
+_NO_LOG = re.compile(r"\b(\d+\.sst|MANIFEST-\d+|CURRENT)\b")
+"""Files whose loss a log cannot make good. Source: filename.cc."""
 
 
 def _damaged(path: Path, text: str) -> Unsupported:
     """An error that names the damaged file: RocksDB names tables, but not its log."""
-    if ".sst" not in text:
-        for log in logs_in(path):
-            damage = find_damage(log.read_bytes(), thorough=True)
-            if damage is not None:
-                return _damaged_log(log, damage.at, damage.what)
-    return Unsupported(str(path), f"it is damaged; RocksDB says {text}", remedy=RESTORE)
+    if _NO_LOG.search(text):
+        return Unsupported(str(path), f"it is damaged; RocksDB says {text}", remedy=RESTORE)
+    for log in logs_in(path):
+        damage = find_damage(log.read_bytes(), thorough=True)
+        if damage is not None:
+            return _damaged_log(log, damage.at, damage.what)
+    return Unsupported(str(path), f"it is damaged; RocksDB says {text}", remedy=UNTOLD)
 
 
 def _damaged_log(log: Path, at: int, what: str) -> Unsupported:
@@ -248,9 +280,11 @@ def _damaged_log(log: Path, at: int, what: str) -> Unsupported:
 def _check_logs(path: Path) -> None:
     """Raise for damage that RocksDB would pass over, or never return from."""
     for log in logs_in(path):
-        damage = find_damage(log.read_bytes())
+        content = log.read_bytes()
+        damage = find_damage(content)
         if damage is not None:
-            raise _damaged_log(log, damage.at, damage.what)
+            first = find_damage(content, thorough=True) or damage
+            raise _damaged_log(log, first.at, first.what)
 
 
 CONFIG = "rocksdict-config.json"

@@ -2,7 +2,8 @@
 
 RocksDB takes a record that is longer than the rest of the file for one that a kill has torn, and
 drops it with all that follows; one flipped bit of a length does that. A flipped bit of a record's
-type can make it wait for ever. Both can be told from a torn end.
+type can make it wait for ever. A header of zeros makes it skip the rest of a block without a word.
+All of these can be told from a torn end.
 """
 
 from __future__ import annotations
@@ -82,18 +83,22 @@ def last_change(log: bytes) -> int:
 
 
 def _records(log: bytes) -> Iterator[tuple[int, int, int]]:
-    """Where records begin, their lengths and types, up to one that is of no use."""
-    at, size = 0, len(log)
+    """Where records begin, their lengths and types; none in the zeros that end a log.
+
+    A header of zeros with anything behind it is given as a record: space that was set aside and
+    not written is at the end only. The next one is then looked for in the next block.
+    """
+    at, size, written = 0, len(log), len(log.rstrip(b"\0"))
     while at + HEADER <= size:
         left = BLOCK - at % BLOCK
         if left < HEADER:
             at += left
             continue
         _, length, kind = _HEADER.unpack_from(log, at)
-        if not length and not kind:
+        if at >= written:
             return
         yield at, length, kind
-        at += HEADER + length
+        at += HEADER + length if length or kind else left
 
 
 def _damage_of(log: bytes, at: int, length: int, kind: int) -> Damage | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import SampleError
 from rowkey.workload.contract import Format
 from rowkey.workload.files import opened, wanted
+from rowkey.workload.records import no_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,8 +35,9 @@ class Arrow(Format):
 
         with opened(path, self.meter) as stream:
             try:
-                names, found = _read(stream)
-                kept = wanted(names, columns, path)
+                schema, found = _read(stream)
+                kept = wanted(schema.names, columns, path)
+                yield no_rows(schema, kept)
                 for batch in found:
                     yield batch.select(kept)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
@@ -51,8 +53,8 @@ class Arrow(Format):
             return None
 
 
-def _read(stream: IO[bytes]) -> tuple[list[str], Iterator[pa.RecordBatch]]:
-    """The names of the columns, and the batches as they come."""
+def _read(stream: IO[bytes]) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The names and types of the columns, and the batches as they come."""
     import pyarrow as pa
 
     is_file = stream.read(len(MAGIC)) == MAGIC
@@ -60,6 +62,6 @@ def _read(stream: IO[bytes]) -> tuple[list[str], Iterator[pa.RecordBatch]]:
     source = pa.PythonFile(stream, "r")
     if not is_file:
         reader = pa.ipc.open_stream(source)
-        return reader.schema.names, iter(reader)
+        return reader.schema, iter(reader)
     file = pa.ipc.open_file(source)
-    return file.schema.names, map(file.get_batch, range(file.num_record_batches))
+    return file.schema, map(file.get_batch, range(file.num_record_batches))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
 from rowkey.workload.contract import NULLS, Format, Option, nulls_of
-from rowkey.workload.files import lines_of, wanted
+from rowkey.workload.files import MARKED, lines_of, wanted
 from rowkey.workload.records import Misfits, batches_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Columns(Format):
     ) -> Iterator[list[str | None]]:
         misfits = Misfits(path, f"{width} values a line", left_out)
         number = 0
-        for number, line in enumerate(lines_of(path, self.meter), 1):
+        for number, line in enumerate(lines_of(path, self.meter, strange=MARKED), 1):
             values = line.split()
             if number <= skip or not values:
                 continue

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused, SampleError
 from rowkey.workload.contract import NULLS, Format, Option, nulls_of
-from rowkey.workload.files import LONGEST_LINE, VisibleText, opened, wanted
-from rowkey.workload.records import Misfits
+from rowkey.workload.files import LONGEST_LINE, VISIBLE, MarkedText, opened, wanted
+from rowkey.workload.records import Misfits, text_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,8 +89,11 @@ class Csv(Format):
 
         # Arrow takes a byte order mark for none of the first value: behind a line of names, which
         # had the file's own, it gets one to take.
-        reader = arrow.open_csv(
-            pa.PythonFile(VisibleText(stream, b"" if self.chosen["names"] else BOM_UTF8), mode="r"),
+        before_it = b"" if self.chosen["names"] else BOM_UTF8
+        marked = MarkedText(stream, before_it, self.meter)
+        reader = _reader(
+            marked,
+            kept,
             read_options=arrow.ReadOptions(
                 column_names=names, block_size=LONGEST_LINE, use_threads=False
             ),
@@ -108,8 +111,22 @@ class Csv(Format):
         count = 0
         for batch in reader:
             count += batch.num_rows
+            self.meter.given += LONGEST_LINE
             yield batch
         misfits.check(count + misfits.count)
+
+
+def _reader(stream: MarkedText, columns: Sequence[str], **options: Any) -> Iterator[pa.RecordBatch]:
+    """The rows of a stream; a batch without any where there are none."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    try:
+        return iter(arrow.open_csv(pa.PythonFile(stream, mode="r"), **options))
+    except pa.ArrowInvalid as problem:
+        if not str(problem).startswith("Empty CSV file"):
+            raise
+        return iter([text_batch([], columns)])
 
 
 def _head(stream: IO[bytes], path: Path) -> str:
@@ -132,7 +149,7 @@ def _head(stream: IO[bytes], path: Path) -> str:
         )
     if len(head) > LONGEST_LINE:
         raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a line of names")
-    return head.decode("utf-8-sig", "backslashreplace")
+    return head.decode("utf-8-sig", VISIBLE)
 
 
 def _names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path) -> list[str]:
@@ -186,8 +203,6 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
 
 def _no_csv(path: Path, problem: str) -> SampleError:
     """What Arrow said of a file, in our words where they are clearer."""
-    if problem.startswith("Empty CSV file"):
-        return SampleError(str(path), "holds no events", "one event or more")
     if "straddl" in problem:
         return SampleError(str(path), "a line is longer than 1 MiB", "records, one a line")
     return SampleError(str(path), f"is no CSV: {problem}")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import SampleError
 from rowkey.workload.contract import Format
-from rowkey.workload.files import lines_of, wanted
+from rowkey.workload.files import MARKED, lines_of, opened, wanted
 from rowkey.workload.records import LeftOut, Misfits, batches_of
 
 if TYPE_CHECKING:
@@ -19,12 +22,19 @@ if TYPE_CHECKING:
 
 DEEPEST = 8
 """Objects within objects that are named in a message."""
+LONGEST = 64 << 20
+"""Bytes of the longest line: a row of many long values, as `dump` writes it."""
+HEAD = 4_096
+"""Bytes that tell an array of objects."""
+_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
+_SURROGATES = (r"\ud", r"\uD")
+"""How half of a pair is escaped, which alone is no character."""
 
 
 class JsonLines(Format):
     """One JSON object a line; a dot in a column's name goes into an object: `request.path`.
 
-    A name that an object lacks is a missing value.
+    A name that an object lacks is a missing value. A line may have 64 MiB.
     """
 
     name = "json_lines"
@@ -49,20 +59,59 @@ class JsonLines(Format):
     def _objects(
         self, path: Path, left_out: LeftOut, meter: Meter | None = None
     ) -> Iterator[dict[str, Any]]:
+        _require_lines(path)
         misfits = Misfits(path, "one JSON object a line", left_out)
+        lines = lines_of(path, meter, strange=MARKED, longest=LONGEST)
         number = 0
-        for number, line in enumerate(lines_of(path, meter), 1):
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            try:
-                found = json.loads(line)
-            except (ValueError, RecursionError):
-                found = None
-            if isinstance(found, dict):
-                yield found
-            else:
+            found = _object(line)
+            if found is None:
                 misfits.add(number, line)
+            else:
+                yield found
         misfits.check(number)
+
+
+def _require_lines(path: Path) -> None:
+    """Go no further with one array of objects, which has to be cut into lines first.
+
+    Raises:
+        SampleError: the file is such.
+    """
+    with opened(path) as stream:
+        head = stream.read(HEAD)
+    if _ARRAY.match(head):
+        raise SampleError(
+            str(path),
+            "it is a JSON array; write JSON lines (.jsonl)",
+            "one JSON object a line",
+            "Convert it: jq -c '.[]' FILE.",
+        )
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    """The object of a line; None if it is none, or holds what no value is."""
+    try:
+        found = json.loads(line, parse_float=_finite)
+        if any(half in line for half in _SURROGATES):
+            json.dumps(found, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _finite(text: str) -> float:
+    """A number as it is written.
+
+    Raises:
+        ValueError: it is larger than any that is held, and would become infinite.
+    """
+    number = float(text)
+    if isinf(number):
+        raise ValueError(text)
+    return number
 
 
 def _flat(found: dict[str, Any], before: str = "") -> Iterator[str]:

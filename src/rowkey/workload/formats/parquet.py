@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import SampleError
 from rowkey.workload.contract import Format
 from rowkey.workload.files import COMPRESSED, opened, wanted
+from rowkey.workload.records import no_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +39,8 @@ class Parquet(Format):
                 whole = pa.BufferReader(stream.read()) if is_packed else stream
                 file = parquet.ParquetFile(whole)
                 kept = wanted(file.schema_arrow.names, columns, path)
+                if not file.metadata.num_rows:
+                    yield no_rows(file.schema_arrow, kept)
                 for groups in _runs(file):
                     for batch in file.iter_batches(ROWS, groups, kept):
                         yield batch.select(kept)

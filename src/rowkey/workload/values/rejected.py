@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import RowError, printable
+from rowkey.workload.files import CONVERT, marked_byte, not_utf8
 from rowkey.workload.values.typed import text_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def why_rejected(field: Field, found: pa.Array, *, is_calendar: bool) -> Rejecte
     text = text_of(found)
     if text is None or not text.strip():
         return Rejected(f" has no {field.type.name} for {field.name}", LACKS)
+    if byte := marked_byte(text):
+        return Rejected(f": {field.name} holds {not_utf8(byte)}", CONVERT)
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
     expected = CALENDAR if is_calendar else _expected(field, text)
     remedy = f"Declare {field.name} as a type that holds it, or correct the file."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError
+from rowkey.workload.files import MARK, MARKED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,8 +34,20 @@ def as_declared(field: Field, array: pa.Array) -> pa.Array:
         return pa.nulls(len(array), field.type.arrow())
     if not _is_text(array):
         return _as_they_are(field, array)
+    array = _sound(array)
     quick = field.type.cast(array)
     return _parsed(field, array) if quick is None else quick
+
+
+def _sound(array: pa.Array) -> pa.Array:
+    """Texts, those null that have bytes which are not UTF-8."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    strange = pc.match_substring(array, MARK)
+    if not pc.any(strange).as_py():
+        return array
+    return pc.if_else(strange, pa.scalar(None, array.type), array)
 
 
 def _is_text(array: pa.Array) -> bool:
@@ -51,18 +64,16 @@ def _as_they_are(field: Field, array: pa.Array) -> pa.Array:
         field.type.physical(array.drop_null().slice(0, 1))
         field.type.physical(array.drop_null())
     except (Refused, pa.ArrowInvalid, TypeError, ValueError):
-        return _parsed(field, _texts(array))
+        return _parsed(field, _sound(_texts(array)))
     return array
 
 
 def _texts(array: pa.Array) -> pa.Array:
-    """Typed values as text; bytes that are not UTF-8 are kept visible, as in files of text."""
+    """Typed values as text; bytes that are not UTF-8 are marked, as in files of text."""
     import pyarrow as pa
 
     if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
-        shown = [
-            v if v is None else v.decode("utf-8", "backslashreplace") for v in array.to_pylist()
-        ]
+        shown = [v if v is None else v.decode("utf-8", MARKED) for v in array.to_pylist()]
         return pa.array(shown, pa.string())
     try:
         return array.cast(pa.string())

@@ -1,0 +1,239 @@
+"""How a verb ends where it cannot print, where a disk is full, and when it is told to go."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from itertools import repeat
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+
+from cli.command import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWKEY = [sys.executable, "-m", "rowkey"]
+ON = ("--on", "rocks:data")
+DUMP = ("dump", "things.toml", *ON)
+FULL = f"cannot be written: {os.strerror(errno.ENOSPC)}.\n"
+
+
+def shell(words: tuple[str, ...], redirected: str) -> tuple[int, str, str]:
+    """The code, output and errors of the command, its streams redirected by a shell."""
+    line = ["bash", "-c", f'"$@" {redirected}', "bash", *ROWKEY, *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+# No standard output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *[(*DUMP, "-f", form) for form in ("jsonl", "csv", "arrow", "parquet")],
+        *[("scan", "things.toml", *ON, "-f", form) for form in ("table", "json")],
+        ("count", "things", *ON),
+        ("check", "things.toml"),
+        ("check", "things.toml", "-f", "json"),
+        ("simulate", "things.toml", "--progress", "none"),
+        ("splits", "things.toml"),
+        ("check", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_no_standard_output_is_told(things: Path, words: tuple[str, ...]) -> None:
+    """What was to be printed has no place to go, which is wrong usage and no mistake of ours."""
+    del things
+    code, _, err = shell(words, ">&-")
+    assert (2, 0) == (code, err.count("Traceback"))
+    assert "there is no standard output.\n" in err
+
+
+def test_streams_that_are_not_needed_may_be_closed(things: Path) -> None:
+    """A file is written without standard output, rows are printed without standard error."""
+    expected = shell(DUMP, "")
+    assert (0, "", "5 rows written to a.jsonl\n") == shell((*DUMP, "-o", "a.jsonl"), ">&-")
+    assert expected == (0, (things / "a.jsonl").read_text(), "")
+    assert expected == shell(DUMP, "2>&-")
+    assert (0, "", "") == shell((*DUMP, "-o", "b.jsonl"), "<&- >&- 2>&-")
+    load = ("load", "things.toml", "b.jsonl", *ON)
+    assert (0, "", "") == shell(load, ">&- 2>&-")
+    assert (2, "", "") == shell(("nothing",), "2>&-")
+    assert (2, "", "") == shell(DUMP, ">&- 2>&-")
+
+
+def test_the_streams_are_given_back(things: Path) -> None:
+    """Who calls the command from Python has its own streams and signals again."""
+    code = f"import sys, signal; sys.argv = {['rowkey', 'count', 'things', *ON]!r}\n" + GIVEN_BACK
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=things, capture_output=True, text=True, check=False
+    )
+    assert (0, "5\nTrue True\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+GIVEN_BACK = """
+from rowkey.cli import main
+before = sys.stdout, sys.stderr
+try:
+    main()
+except SystemExit:
+    pass
+is_default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+print(before == (sys.stdout, sys.stderr), is_default)
+"""
+
+
+# A full disk
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
+def test_a_full_disk_is_told_with_its_name(things: Path, form: str) -> None:
+    """A file is called as it was given, standard output by its name, and nothing else is said."""
+    del things
+    named = shell((*DUMP, "-f", form, "-o", "/dev/full"), "")
+    assert (4, "", f"rowkey: /dev/full: {FULL}") == named
+    printed = shell((*DUMP, "-f", form), ">/dev/full")
+    assert (4, "", f"rowkey: standard output: {FULL}") == printed
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
+def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things: Path, form: str) -> None:
+    """A file that may not grow is told by the name it was to have, and its part is removed."""
+    before = sorted(path.name for path in things.iterdir())
+    code = f"import sys; sys.argv = {['rowkey', *DUMP, '-o', f'a.{form}']!r}\n" + SMALL
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=things, capture_output=True, text=True, check=False
+    )
+    said = f"rowkey: a.{form}: cannot be written: {os.strerror(errno.EFBIG)}.\n"
+    assert (4, "", said) == (done.returncode, done.stdout, done.stderr)
+    assert before == sorted(path.name for path in things.iterdir())
+
+
+SMALL = """
+import resource, signal
+from rowkey.cli import forms, main
+write = forms.write_rows
+def small(*words):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
+    try:
+        return write(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+forms.write_rows = small
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 4), (errno.EACCES, 2)])
+def test_a_file_that_cannot_be_made_is_told(things: Path, number: int, code: int) -> None:
+    """No room is the disk's trouble, no leave is the command line's."""
+    del things
+    with patch("tempfile.mkstemp", side_effect=OSError(number, os.strerror(number))):
+        done = run(*DUMP, "-o", "a.csv")
+    assert (code, "") == (done.code, done.out)
+    assert f"a.csv: cannot be written: {os.strerror(number)}.\n" in done.err
+
+
+# Parts
+
+
+def test_parts_that_were_left_over_are_in_nobodys_way(things: Path) -> None:
+    """Neither that of a process of the same number nor one of the same letters."""
+    (things / f".a.csv.{os.getpid()}.part").write_text("left")
+    names = iter(["taken", "taken", "fresh"])
+    (things / ".a.csv.taken.part").write_text("left")
+    with patch.object(tempfile, "_get_candidate_names", lambda: names):
+        done = run(*DUMP, "-o", "a.csv")
+    assert (0, "5 rows written to a.csv\n") == (done.code, done.err)
+    assert ["left", "left"] == [path.read_text() for path in things.glob(".a.csv.*.part")]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
+def test_a_new_file_has_the_mode_of_any_other(things: Path, mask: int) -> None:
+    """It is what the mask leaves of reading and writing for all."""
+    before = os.umask(mask)
+    try:
+        assert 0 == run(*DUMP, "-o", "a.csv").code
+        now = os.umask(mask)
+    finally:
+        os.umask(before)
+    assert (mask, 0o666 & ~mask) == (now, (things / "a.csv").stat().st_mode & 0o777)
+
+
+# SIGTERM
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
+def test_a_dump_that_is_ended_leaves_nothing(things: Path, form: str) -> None:
+    """SIGTERM in the midst of it: the part is removed, and the code tells the signal."""
+    before = sorted(path.name for path in things.iterdir())
+    code = f"import sys; sys.argv = {['rowkey', *DUMP, '-o', f'a.{form}']!r}\n" + ENDED
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=things, capture_output=True, text=True, check=False
+    )
+    said = (128 + signal.SIGTERM, "", "ended by SIGTERM")
+    assert said == (done.returncode, done.stdout, done.stderr.strip())
+    assert before == sorted(path.name for path in things.iterdir())
+
+
+ENDED = """
+import os, signal
+from rowkey.table import Scan
+batches = Scan.batches
+def ended(self, *words):
+    yield from batches(self, *words)
+    os.kill(os.getpid(), signal.SIGTERM)
+Scan.batches = ended
+from rowkey.cli import main
+main()
+"""
+
+
+def test_a_load_that_is_ended_goes_on(things: Path) -> None:
+    """SIGTERM in the midst of it: it says how far it came, and the same command writes the rest."""
+    hosts = repeat("web", 400_000)
+    lines = (json.dumps({"host": host, "ts": ts}) for ts, host in enumerate(hosts, 10_000))
+    (things / "rows.jsonl").write_text("\n".join(lines))
+    load = ("load", "things.toml", "rows.jsonl", *ON)
+    with subprocess.Popen(
+        [*ROWKEY, *load, "--progress", "json"], stderr=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stderr is not None
+        assert "loading" == json.loads(one.stderr.readline())["what"]
+        one.send_signal(signal.SIGTERM)
+        _, err = one.communicate(timeout=60)
+    *_, said, last = filter(None, err.splitlines())
+    assert (128 + signal.SIGTERM, "ended by SIGTERM") == (one.returncode, last)
+    assert said.endswith("the same command goes on behind them, --restart begins anew")
+    dealt = int(said.split()[0].replace(",", ""))
+    stood = run(*load).err.splitlines()[:2]
+    passed, wrote = (int(line.split()[0].replace(",", "")) for line in stood)
+    assert (dealt, 400_000) == (passed, passed + wrote)
+    assert "400005\n" == run("count", "things", *ON).out.replace(",", "")
+
+
+# Files that `load` takes back
+
+
+@pytest.mark.parametrize("verb", ["dump", "scan"])
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.jsonl", "a.json", "a.json.gz", "a.parquet", "a.arrow"]
+)
+def test_load_takes_back_what_a_name_told(things: Path, verb: str, name: str) -> None:
+    """Whatever ending told the form, both verbs write there what `load` reads."""
+    del things
+    assert 0 == run(verb, "things.toml", *ON, "-o", name).code
+    assert 0 == run("create", "things.toml", "--on", "rocks:copy").code
+    done = run("load", "things.toml", name, "--on", "rocks:copy")
+    assert (0, "5 rows written") == (done.code, done.err.splitlines()[0])

@@ -1,0 +1,250 @@
+"""Files that hold or are what no recording can be: none of it becomes a value."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+import rowkey
+from rowkey.errors import SampleError
+from rowkey.simulate import run
+from rowkey.table import load_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.table import Loaded
+
+TEXT = {"type": "text", "nullable": True}
+SHARE = {"type": "float64", "nullable": True}
+FIELDS = {"host": "text", "n": "u32", "note": TEXT, "share": SHARE}
+SERVERS = {"servers": 2}
+DESIGN = rowkey.Design(
+    "t", "[bucket(host, 4)][host][n]", fields=FIELDS, splits="per_bucket", cluster=SERVERS
+)
+CONVERT = "iconv -f ISO-8859-1 -t UTF-8"
+
+
+def loaded(path: Path, words: dict[str, Any] | None = None) -> tuple[Loaded, list[dict[str, Any]]]:
+    """What a load says of a file, and the rows that are then there."""
+    with rowkey.open(DESIGN, "memory:") as table:
+        found = load_file(table, path, format_words=words)
+        return found, list(table.scan())
+
+
+def refused(path: Path, words: dict[str, Any] | None = None) -> str:
+    """What both say who refuse a file."""
+    with pytest.raises(SampleError) as judged:
+        run(DESIGN, path, format_words=words)
+    with pytest.raises(SampleError) as stored:
+        loaded(path, words)
+    assert str(judged.value) == str(stored.value)
+    return str(stored.value)
+
+
+# What is no file
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.jsonl", "p.parquet", "p.arrow"])
+def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
+    """It gives its head once, and a sample is read twice: nothing waits for it, nothing is lost."""
+    path = tmp_path / name
+    os.mkfifo(path)
+    said = refused(path)
+    assert f"{path}: is a pipe, which can be read only once; expected a file. Write it" in said
+    assert "use rowkey put for JSON lines." in said
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.jsonl.gz", "d.parquet", "d.arrow"])
+def test_a_folder_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    """The system's sentence stands there, and not the number of it."""
+    (tmp_path / name).mkdir()
+    assert refused(tmp_path / name).endswith(f"{name}: cannot be read: Is a directory.")
+
+
+# Bytes that are not UTF-8
+
+LINES = ["host,n,note,share", "a,1,x,", "café,2,x,", "b,3,\xfc,", "c,4,\xe4,1,odd", "d,5,,"]
+
+
+def _strange(path: Path) -> None:
+    """A file of the lines, some of them not UTF-8, in the form that its name tells."""
+    lines = [line.encode("latin-1") for line in LINES]
+    if path.suffix == ".csv":
+        path.write_bytes(b"\n".join(lines) + b"\n")
+    elif path.suffix == ".txt":
+        whole = [line.replace(b",", b" ").replace(b"  ", b" - ") for line in lines]
+        path.write_bytes(
+            b"\n".join([b"host n note", *(b" ".join(w.split()[:3]) for w in whole[1:])])
+        )
+    elif path.suffix == ".jsonl":
+        rows = [dict(zip(LINES[0].split(","), one.split(","), strict=False)) for one in LINES[1:]]
+        told = ['{{"host": "{host}", "n": {n}, "note": "{note}"}}\n'.format(**row) for row in rows]
+        path.write_bytes("".join(told).encode("latin-1"))
+    else:
+        hosts, notes = [b"a", b"caf\xe9", b"b", b"c", b"d"], [b"x", b"x", b"\xfc", b"\xe4", None]
+        table = pa.table({"host": hosts, "n": [1, 2, 3, 4, 5], "note": notes})
+        parquet.write_table(table, path)
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.txt", "s.jsonl", "s.parquet"])
+def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
+    """They are told with the byte and what converts them; of no other text is anything made."""
+    path = tmp_path / name
+    _strange(path)
+    text = path.read_bytes()
+    if name != "s.parquet":
+        extra = {"s.csv": b"e,6,,\nf,7,,\n", "s.txt": b"\ne 6 x\nf 7 x\n",
+                 "s.jsonl": b'{"host": "e", "n": 6}\n{"host": "f", "n": 7}\n'}  # fmt: skip
+        path.write_bytes(text + extra[name])
+    else:
+        more = pa.table({"host": [b"e", b"f"], "n": [6, 7], "note": [None, b"x"]})
+        parquet.write_table(pa.concat_tables([parquet.read_table(path), more]), path)
+    found, rows = loaded(path)
+    assert ["a", "d", "e", "f"] == sorted(row["host"] for row in rows)
+    assert (4, 3) == (found.rows, found.left_out.count)
+    assert "holds the byte" in found.left_out.first
+    assert "which is not UTF-8; iconv converts the file" in found.left_out.first
+    whole = rowkey.Design("t", "[host][note][n]", fields=FIELDS, splits=["b"], cluster=SERVERS)
+    assert 4 == run(whole, path).operations
+
+
+def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
+    """With the field and the byte."""
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"host,n,note,share\na,1,,\ncaf\xe9,2,,\nb,3,,\n")
+    what = "row 2: host holds the byte e9, which is not UTF-8; iconv converts the file"
+    assert what == loaded(path)[0].left_out.first
+
+
+def test_what_nobody_reads_may_be_anything(tmp_path: Path) -> None:
+    """Bytes of a column that no field is read from leave no row out."""
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"host,n,other\na,1,\xe9\n")
+    assert (1, 0) == (loaded(path)[0].rows, loaded(path)[0].left_out.count)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.csv", b"host,n\n\xe9,1\n\xe8,2\n"),
+        ("s.txt", b"host n note share\n\xe9 1 x 1\n\xe8 2 x 1\n"),
+        ("s.jsonl", b'{"host": "\xe9", "n": 1}\n{"host": "\xe8", "n": 2}\n'),
+    ],
+)
+def test_a_file_that_is_mostly_not_utf8_is_refused(tmp_path: Path, name: str, text: bytes) -> None:
+    """With what converts it."""
+    (tmp_path / name).write_bytes(text)
+    assert CONVERT in refused(tmp_path / name)
+
+
+def test_logs_are_read_whatever_their_bytes_are(tmp_path: Path) -> None:
+    """A line of a log is what a server was sent, so its strange bytes stay there to be seen."""
+    design = rowkey.Design("t", "[path][status]", fields={"path": "text", "status": "u16"})
+    line = b'h - - [10/Oct/2000:13:55:36 -0700] "GET /\xe9 HTTP/1.0" 200 1\n'
+    (tmp_path / "a.log").write_bytes(line)
+    with rowkey.open(design, "memory:") as table:
+        load_file(table, tmp_path / "a.log")
+        assert [{"path": "/\\xe9", "status": 200}] == list(table.scan())
+
+
+# JSON lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r'{"host": "\ud800x", "n": 9}',
+        r'{"host": "\uD800x", "n": 9}',
+        r'{"host": "a", "n": 9, "note": "\udce9"}',
+        '{"host": "a", "n": 9, "share": 1e400}',
+        '{"host": "a", "n": 9, "share": -1e400}',
+    ],
+)
+def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: str) -> None:
+    """Half a pair is no character, and a number too large is not infinite."""
+    path = tmp_path / "s.jsonl"
+    good = r'{"host": "\ud83d\ude00", "n": 1, "share": 1e300}'
+    path.write_text(f'{good}\n{line}\n{{"host": "b", "n": 2}}\n')
+    found, rows = loaded(path)
+    assert (2, 1) == (found.rows, found.left_out.count)
+    assert found.left_out.first.startswith("line 2 does not fit: ")
+    assert [("\U0001f600", 1e300), ("b", None)] == sorted(
+        ((row["host"], row["share"]) for row in rows), reverse=True
+    )
+    assert 2 == run(DESIGN, path).operations
+
+
+@pytest.mark.parametrize("size", [2 << 20, 9 << 20])
+def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
+    """A row of long values, as a dump writes it, is a row; others around it are too."""
+    path = tmp_path / "s.jsonl"
+    long = f'{{"host": "b", "n": 2, "note": "{"x" * size}"}}\n'
+    path.write_text('{"host": "a", "n": 1}\n' + long + '{"host": "c", "n": 3}\n')
+    found, rows = loaded(path)
+    assert 3 == found.rows
+    assert {"a": 0, "b": size, "c": 0} == {r["host"]: len(r["note"] or "") for r in rows}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[{"host": "a", "n": 1}]', '[\n  {"host": "a", "n": 1}\n]\n', "\ufeff [\n", "[]\n", "[\n\n{"],
+)
+@pytest.mark.parametrize("name", ["s.json", "s.jsonl.gz"])
+def test_an_array_is_told_to_be_one(tmp_path: Path, name: str, text: str) -> None:
+    """However it is laid out."""
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    assert "it is a JSON array; write JSON lines (.jsonl)" in refused(path)
+
+
+def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
+    """A file of objects may begin with a line that does not fit."""
+    path = tmp_path / "s.jsonl"
+    path.write_text('[INFO] began\n{"host": "a", "n": 1}\n{"host": "b", "n": 2}\n')
+    assert (2, 1) == (loaded(path)[0].rows, loaded(path)[0].left_out.count)
+
+
+# Nothing
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["e.csv", "e.csv.gz", "e.txt", "e.jsonl", "e.parquet", "e.arrow", "e.arrows", "e.log"],
+)
+def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str) -> None:
+    """Nothing is written of it, and nothing can be said of a design by it."""
+    path = tmp_path / name
+    names = ["host", "n", "note", "share"]
+    text = {".csv": ",".join(names), ".gz": ",".join(names), ".txt": " ".join(names)}
+    table = pa.table({name: pa.array([], pa.string()) for name in names})
+    if name == "e.parquet":
+        parquet.write_table(table, path)
+    elif name == "e.arrow":
+        feather.write_feather(table, path)
+    elif name == "e.arrows":
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema):
+            pass
+    else:
+        plain = text.get(path.suffix, "").encode()
+        path.write_bytes(gzip.compress(plain) if path.suffix == ".gz" else plain)
+    if name == "e.log":
+        design = rowkey.Design("t", "[path][status]", fields={"path": "text", "status": "u16"})
+    else:
+        design = DESIGN
+    with rowkey.open(design, "memory:") as empty:
+        found = load_file(empty, path)
+    assert (0, 0) == (found.rows, found.left_out.count)
+    with pytest.raises(SampleError, match="holds no events"):
+        run(design, path)
+
+
+def test_an_empty_file_of_other_columns_is_refused(tmp_path: Path) -> None:
+    """It has no rows of this table, and neither has it a place for them."""
+    (tmp_path / "e.csv").write_text("a,b\n")
+    assert "has no column 'host'; expected a, b" in refused(tmp_path / "e.csv")
