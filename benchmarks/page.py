@@ -58,6 +58,8 @@ def _row(result: dict[str, Any]) -> str:
     rates = " ".join((_rate(result["median"], result["unit"]), _spread(result)))
     ratio = f"{result['ratio']:.2f}×" if result["ratio"] else ""
     goal = result["goal"] or ""
+    if not goal and result["ratio"] and result["ratio"] < 1:
+        goal = f"**slower**: {result['rival']} is {1 / result['ratio']:.1f} times as fast"
     if result["met"] is not None:
         goal += " — met" if result["met"] else " — **missed**"
     notes = f"; {result['notes']}" if result["notes"] else ""

@@ -176,6 +176,10 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
     assert 4 == done.code
     assert ("was cut at" in done.out) == (output == "text")
     assert ('"mended": true' in done.out) == (output == "json")
+    if output == "json":
+        told = {one["table"]: one for one in json.loads(done.out)["tables"]}
+        assert {True, False} == {one["broken"] is None for one in told.values()}
+        assert not any(one["mended"] for one in told.values() if one["broken"])
     for name in others:
         assert f"rowkey: {name}: it cannot be mended. data/{name}: it is damaged" in done.err
     assert counted() in range(BEFORE + 1, BEFORE + 200)

@@ -18,6 +18,7 @@ REPAIR = {
     "tables[].at": "the byte at which the damage begins",
     "tables[].what": "what it is",
     "tables[].bytes_behind": "bytes of the logs from there on",
+    "tables[].broken": "why the table does not open all the same, or null",
     "tables[].mended": "whether they were set aside, so that the table opens again",
     "tables[].batches_kept": "batches of changes that the table holds, from the first on",
     "tables[].changes_cut": "changes of single cells that were set aside, or more",
@@ -30,7 +31,7 @@ def repair_document(url: str, found: Iterable[Any], done: Iterable[Any]) -> dict
     Args:
         url: the place.
         found: what was examined, a table each.
-        done: what was mended, of the tables that were damaged.
+        done: what was tried, of the tables that were damaged.
     """
     mended = {one.table: one for one in done}
     return {
@@ -49,7 +50,8 @@ def _table(found: Any, mended: Any | None) -> dict[str, Any]:
         "at": found.at if is_damaged else None,
         "what": found.what or None,
         "bytes_behind": found.bytes_behind,
-        "mended": mended is not None,
+        "broken": found.broken or (mended.broken if mended else "") or None,
+        "mended": mended is not None and not mended.broken,
         "batches_kept": None if mended is None else mended.batches,
         "changes_cut": None if mended is None else mended.changes_cut,
     }

@@ -42,7 +42,7 @@ def command(url: str, output: str, *, yes: bool) -> int:
         tried = [one for one in kind.repair(where) if one.log]
     done = [one for one in tried if not one.broken]
     if output == "json":
-        print_json(repair_document(url, told, done))
+        print_json(repair_document(url, found, tried))
     else:
         print_lines(map(str, done))
     if damaged and not tried:
