@@ -94,8 +94,8 @@ def _require_lines(path: Path) -> None:
 def _object(line: str) -> dict[str, Any] | None:
     """The object of a line; None if it is none, or holds what no value is."""
     try:
-        found = json.loads(line, parse_float=_finite)
-        if any(half in line for half in _SURROGATES):
+        found = _DECODER.decode(line)
+        if "\\u" in line and any(half in line for half in _SURROGATES):
             json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
@@ -112,6 +112,10 @@ def _finite(text: str) -> float:
     if isinf(number):
         raise ValueError(text)
     return number
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite)
+"""Made once: json.loads would make one for each line."""
 
 
 def _flat(found: dict[str, Any], before: str = "") -> Iterator[str]:
