@@ -130,6 +130,17 @@ def test_every_difference_is_still_one(hbase_engine: JudgedEngine, tmp_path: Pat
     here.close()
 
 
+def test_the_replay_keeps_clear_of_every_difference(hbase_engine: JudgedEngine) -> None:
+    """The steps that show a difference are taken as all others are, and nothing differs."""
+    bench = HBaseBench(hbase_engine, Slots(hbase_engine), [()])
+    kind = type("On", (OnHBase,), {"bench": bench, "taken": Counter(), "paces": []})
+    for one in DIFFERENCES:
+        machine = kind()
+        machine.create(families=one.families, splits=(), back=0)
+        for step in one.steps:
+            machine.compare(step)
+
+
 def test_what_is_not_asked_of_hbase_is_there_to_be_asked() -> None:
     """Every test that is named as an exception exists, under that name."""
     texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]

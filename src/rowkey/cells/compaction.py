@@ -23,7 +23,9 @@ def survivors(cells: Sequence[Cell], family: Family, now_ms: int) -> list[Cell]:
     delete is no version; it goes with the puts above it.
 
     HBase also drops a kept delete that is older than every put of the same files, whatever their
-    rows. That depends on how rows share files, so it is left out: such a delete stays.
+    rows. That depends on how rows share files, so it is left out: such a delete stays. And it keeps
+    one below surplus puts that the flush before dropped, as far as they were in memory. That
+    depends on what was in memory, so it is left out too: such a delete goes.
 
     Args:
         cells: everything stored of the row and family, in the order of `in_order`.
