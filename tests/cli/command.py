@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from click.testing import CliRunner
 
 from rowkey.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOGS = """\
 table  = "logs"
@@ -42,6 +47,36 @@ def run(*arguments: object, stdin: str | bytes = "") -> Outcome:
         sys.stdout.flush()
         sys.stderr.flush()
         return Outcome(code, out.getvalue().decode(), err.getvalue().decode())
+
+
+def run_apart(folder: Path, code: str, *arguments: str) -> Outcome:
+    """Run `rowkey` as a process of its own, by code that disturbs it and then calls `main()`.
+
+    Args:
+        folder: where it runs.
+        code: Python, in which `main` is not imported yet.
+        arguments: those of the command.
+    """
+    whole = f"import sys\nsys.argv = {['rowkey', *arguments]!r}\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", whole], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def end_in_the_midst(name: str) -> str:
+    """Code for `run_apart`: a signal comes when the last batch of a dump was read."""
+    return f"""
+import os, signal
+from rowkey.table import Scan
+batches = Scan.batches
+def ended(self, *words):
+    yield from batches(self, *words)
+    os.kill(os.getpid(), signal.{name})
+Scan.batches = ended
+from rowkey.cli import main
+main()
+"""
 
 
 def _left_with() -> int:

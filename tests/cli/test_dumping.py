@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from cli.command import run
+from cli.command import end_in_the_midst, run, run_apart
 from rowkey.table import Scan
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
@@ -130,25 +130,12 @@ def test_what_breaks_a_dump_leaves_no_half_file(things: Path, form: str, stood: 
 
 def test_a_dump_that_is_killed_leaves_no_name(things: Path) -> None:
     """Even a kill that nobody can answer leaves at most a file that says it is a part."""
-    code = f"import sys, time; sys.argv = {['rowkey', *DUMP, '-o', 'a.csv']!r}\n" + KILLED
-    done = subprocess.run([sys.executable, "-c", code], cwd=things, check=False)
-    assert -signal.SIGKILL == done.returncode
+    assert (
+        -signal.SIGKILL == run_apart(things, end_in_the_midst("SIGKILL"), *DUMP, "-o", "a.csv").code
+    )
     assert not (things / "a.csv").exists()
     assert [".part"] == [path.suffix for path in things.glob(".a.csv.*")]
     assert "5 rows written to a.csv\n" == run(*DUMP, "-o", "a.csv").err
-
-
-KILLED = """
-import os, signal
-from rowkey.table import Scan
-batches = Scan.batches
-def killed(self, *words):
-    yield from batches(self, *words)
-    os.kill(os.getpid(), signal.SIGKILL)
-Scan.batches = killed
-from rowkey.cli import main
-main()
-"""
 
 
 def test_a_link_and_a_device_stay_what_they_are(things: Path) -> None:

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-from cli.command import run
+from cli.command import end_in_the_midst, run, run_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,14 +73,12 @@ def test_streams_that_are_not_needed_may_be_closed(things: Path) -> None:
 
 def test_the_streams_are_given_back(things: Path) -> None:
     """Who calls the command from Python has its own streams and signals again."""
-    code = f"import sys, signal; sys.argv = {['rowkey', 'count', 'things', *ON]!r}\n" + GIVEN_BACK
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=things, capture_output=True, text=True, check=False
-    )
-    assert (0, "5\nTrue True\n", "") == (done.returncode, done.stdout, done.stderr)
+    done = run_apart(things, GIVEN_BACK, "count", "things", *ON)
+    assert (0, "5\nTrue True\n", "") == (done.code, done.out, done.err)
 
 
 GIVEN_BACK = """
+import signal
 from rowkey.cli import main
 before = sys.stdout, sys.stderr
 try:
@@ -109,12 +107,9 @@ def test_a_full_disk_is_told_with_its_name(things: Path, form: str) -> None:
 def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things: Path, form: str) -> None:
     """A file that may not grow is told by the name it was to have, and its part is removed."""
     before = sorted(path.name for path in things.iterdir())
-    code = f"import sys; sys.argv = {['rowkey', *DUMP, '-o', f'a.{form}']!r}\n" + SMALL
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=things, capture_output=True, text=True, check=False
-    )
+    done = run_apart(things, SMALL, *DUMP, "-o", f"a.{form}")
     said = f"rowkey: a.{form}: cannot be written: {os.strerror(errno.EFBIG)}.\n"
-    assert (4, "", said) == (done.returncode, done.stdout, done.stderr)
+    assert (4, "", said) == (done.code, done.out, done.err)
     assert before == sorted(path.name for path in things.iterdir())
 
 
@@ -178,26 +173,10 @@ def test_a_new_file_has_the_mode_of_any_other(things: Path, mask: int) -> None:
 def test_a_dump_that_is_ended_leaves_nothing(things: Path, form: str) -> None:
     """SIGTERM in the midst of it: the part is removed, and the code tells the signal."""
     before = sorted(path.name for path in things.iterdir())
-    code = f"import sys; sys.argv = {['rowkey', *DUMP, '-o', f'a.{form}']!r}\n" + ENDED
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=things, capture_output=True, text=True, check=False
-    )
+    done = run_apart(things, end_in_the_midst("SIGTERM"), *DUMP, "-o", f"a.{form}")
     said = (128 + signal.SIGTERM, "", "ended by SIGTERM")
-    assert said == (done.returncode, done.stdout, done.stderr.strip())
+    assert said == (done.code, done.out, done.err.strip())
     assert before == sorted(path.name for path in things.iterdir())
-
-
-ENDED = """
-import os, signal
-from rowkey.table import Scan
-batches = Scan.batches
-def ended(self, *words):
-    yield from batches(self, *words)
-    os.kill(os.getpid(), signal.SIGTERM)
-Scan.batches = ended
-from rowkey.cli import main
-main()
-"""
 
 
 def test_a_load_that_is_ended_goes_on(things: Path) -> None:

@@ -288,7 +288,11 @@ class Scan:
             left = max(1, left - len(some))
 
     def _best(self, rows: Iterator[dict[str, Any]]) -> list[Any]:
-        """The first rows in the order asked for; only as many are held as that takes."""
+        """The first rows in the order asked for; at most twice as many are held.
+
+        Raises:
+            ReadError: without a limit, more than `MOST_SORTED` would be.
+        """
         most = MOST_SORTED if self.limit is None else min(self.limit, MOST_SORTED)
         held: list[Any] = []
         while some := list(islice(rows, max(most, SORTED_TOGETHER))):
