@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
+import rowkey
 from cli.command import LOGS, run
 from rowkey.table import load_file, open_table
 
@@ -365,3 +366,14 @@ def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
     assert (count, count) == told[-1]
     assert [] == [one for one in told if not 0.9 < one[1] / count < 1.1]
     assert sorted(told) == told
+
+
+def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> None:
+    """Mixed or not, its row alone is left out, whatever types the other batches then have."""
+    numbers = [*range(150_000), 2**40, *range(150_001, 200_000)]
+    parquet.write_table(pa.table({"n": pa.array(numbers, pa.int64())}), tmp_path / "n.parquet")
+    for shuffle in (False, True):
+        with rowkey.open(rowkey.Design("t", "[n]", fields={"n": "u32"}), "memory:") as table:
+            done = load_file(table, tmp_path / "n.parquet", shuffle=shuffle)
+            assert (199_999, 1) == (done.rows, done.left_out.count)
+            assert 199_999 == table.count()

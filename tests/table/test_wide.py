@@ -354,3 +354,20 @@ def test_ranges_of_any_length_are_read_to_their_end(url: str, order: str, thread
         limited = table.scan(order=order, threads=threads, limit=45_000)
         assert expected[:45_000] == list(limited)
         assert expected[45_000:] == list(table.scan(order=order, resume=limited.token))
+
+
+def test_events_that_a_key_confuses_are_told_apart_on_reading(url: str) -> None:
+    """Where the key keeps a bucket alone, another host's event is not given for one's own."""
+    fields = WIDE | {"level": {"type": "choice", "of": ["a", "b"]}}
+    design = rowkey.Design("t", "[bucket(host, 2)][level]", fields=fields)
+    found = rowkey.properties_of(design)
+    assert (False, {"host"}) == (found.unique, set(found.lossy))
+    with rowkey.open(design, url) as table:
+        hosts = [f"h{n}" for n in range(6)]
+        for host in hosts:
+            table.put({"host": host, "ts": 1, "v": 1, "level": "a"})
+        there = {row["host"] for row in table.scan()}
+        assert there < set(hosts)
+        for host in (*hosts, "zz"):
+            row = table.get(host=host, ts=1, level="a")
+            assert (None if host not in there else host) == (row and row["host"])

@@ -115,7 +115,7 @@ def properties_of(design: Design, facts: Mapping[str, Facts] | None = None) -> P
     """
     key, body = design.key, design.key.body
     ambiguous = tuple(_ambiguous(design))
-    lossy = {} if design.layout.shares_rows else dict(_lossy(design, facts or {}))
+    lossy = {n: said for n, said in _lossy(design, facts or {}) if not _is_told(design, n)}
     recovered = tuple(name for name in key.fields if body.residue(name).nothing)
     return Properties(
         parts=tuple(
@@ -135,6 +135,14 @@ def properties_of(design: Design, facts: Mapping[str, Facts] | None = None) -> P
         reads=tuple(_read(design, read, facts or {}) for read in design.reads),
         remarks=tuple(_remarks(design)),
     )
+
+
+def _is_told(design: Design, name: str) -> bool:
+    """Whether the qualifier tells what the key loses of a field, where events share rows."""
+    opening = design.layout.opening
+    if opening is None:
+        return False
+    return name not in design.layout.kept or any(name == one.name for one in opening.fields)
 
 
 def _part(part: Part, notation: str) -> PartProperties:

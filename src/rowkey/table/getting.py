@@ -81,7 +81,7 @@ class Getting:
         if not held:
             return None
         events = self.layout.events(held[0].row, newest([one.cells for one in held]))
-        return events[0] if events else None
+        return events[0] if events and self._is_of(events[0], values) else None
 
     def _ask_of(self, erased: RowCells) -> Ask:
         """What is asked of a row so that one event's cells come."""

@@ -277,9 +277,9 @@ def _shuffled(rows: Iterable[_Numbered]) -> Iterator[_Numbered]:
     held: list[_Numbered] = []
     chance = np.random.default_rng(0)
     for one in chain(rows, [None]):
-        if one is not None:
-            held.append(one)
-        if held and (one is None or sum(batch.num_rows for batch, _ in held) >= SHUFFLED):
+        # A batch with a value that is left out may have other types than those that are sound.
+        is_other = bool(held) and one is not None and one[0].schema != held[0][0].schema
+        if held and (one is None or is_other or sum(len(some) for _, some in held) >= SHUFFLED):
             whole = pa.Table.from_batches([batch for batch, _ in held]).combine_chunks()
             order = chance.permutation(whole.num_rows)
             numbers = np.concatenate([some for _, some in held])[order]
@@ -288,3 +288,5 @@ def _shuffled(rows: Iterable[_Numbered]) -> Iterator[_Numbered]:
                 yield batch, numbers[first : first + batch.num_rows]
                 first += batch.num_rows
             held = []
+        if one is not None:
+            held.append(one)

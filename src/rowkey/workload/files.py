@@ -10,6 +10,7 @@ import stat
 import zipfile
 import zlib
 from contextlib import contextmanager
+from string import hexdigits
 from typing import IO, TYPE_CHECKING
 
 from rowkey.errors import SampleError, did_you_mean, printable
@@ -49,7 +50,8 @@ codecs.register_error(MARKED, _mark)
 
 def marked_byte(text: str) -> str:
     """The first byte of a marked text that is not UTF-8, as two digits; empty if all are."""
-    return text.partition(MARK)[2][:2]
+    byte = text.partition(MARK)[2][:2]
+    return byte if len(byte) == 2 and set(byte) <= set(hexdigits) else ""
 
 
 CONVERT = "Convert the file: iconv -f ISO-8859-1 -t UTF-8 FILE."
