@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from rowkey.catalog.stores.file import File
 from rowkey.errors import Conflict, Unsupported
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rowkey.catalog import Catalog
@@ -26,9 +28,11 @@ OTHER = Entry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
 
 
 @pytest.fixture(params=sorted(CATALOGS))
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Catalog:
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
     """An empty catalog of each kind."""
-    return open_catalog(f"{request.param}:{tmp_path / 'designs'}")
+    engine = "rocks:" if request.param == "table" else ""
+    with closing(open_catalog(f"{request.param}:{engine}{tmp_path / 'designs'}")) as catalog:
+        yield catalog
 
 
 def test_what_is_written_is_read(catalog: Catalog) -> None:

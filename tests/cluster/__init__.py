@@ -1,7 +1,8 @@
 """A real HBase while the tests run: a cluster of processes, and the official client to ask it.
 
 A test takes one of the session's fixtures: `hbase_cluster` to kill, pause, move and split;
-`hbase_judge` to ask as HBase is asked; `hbase_engine` to ask as rowkey asks its engines.
+`hbase_judge` to ask as HBase is asked; `hbase_engine` to ask as rowkey asks its engines, and
+`judged_engine` to ask so through the official client.
 """
 
 from cluster.judge import Described, Judge, JudgeError, Region, Status

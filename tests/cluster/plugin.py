@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cluster import Cluster, Judge, JudgedEngine
+    from rowkey.engines import Engine
 
 
 @pytest.fixture(scope="session")
@@ -43,8 +44,23 @@ def hbase_judge(hbase_cluster: Cluster) -> Judge:
 
 
 @pytest.fixture(scope="session")
-def hbase_engine(hbase_cluster: Cluster) -> JudgedEngine:
-    """That cluster as an engine: create, write and read as on any other."""
+def hbase_url(hbase_cluster: Cluster) -> str:
+    """Where that cluster is, by its ZooKeeper."""
+    return hbase_cluster.url
+
+
+@pytest.fixture(scope="session")
+def hbase_engine(hbase_url: str) -> Iterator[Engine]:
+    """That cluster as an engine, through rowkey's own client."""
+    from rowkey.engines import open_engine
+
+    with open_engine(hbase_url) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
+    """The same through the official client, to judge ours by."""
     from cluster import JudgedEngine
 
     return JudgedEngine(hbase_cluster)

@@ -202,6 +202,11 @@ class Cluster:
         return f"{HOST}:{self.state.ports.master}"
 
     @property
+    def url(self) -> str:
+        """Where rowkey finds it: by its ZooKeeper."""
+        return f"hbase://{self.zookeeper}/hbase"
+
+    @property
     def judge(self) -> Judge:
         """The official client of this cluster, started when it is first asked."""
         if self._judge is None:

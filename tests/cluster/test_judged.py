@@ -31,10 +31,10 @@ SPEC = TableSpec(
 
 
 @pytest.fixture(scope="module")
-def store(hbase_engine: JudgedEngine) -> Iterator[JudgedStore]:
+def store(judged_engine: JudgedEngine) -> Iterator[JudgedStore]:
     """One table for all tests of this file; each test has rows of its own."""
-    yield hbase_engine.create(SPEC)
-    hbase_engine.drop("judged")
+    yield judged_engine.create(SPEC)
+    judged_engine.drop("judged")
 
 
 def put(at: int, value: bytes, qualifier: bytes = b"q") -> Cell:
@@ -54,24 +54,24 @@ def test_spec(store: JudgedStore) -> None:
     assert SPEC == store.spec
 
 
-def test_existing(hbase_engine: JudgedEngine, store: JudgedStore) -> None:
+def test_existing(judged_engine: JudgedEngine, store: JudgedStore) -> None:
     """A table that exists is found, and not created again; one that does not is refused."""
-    assert store.spec == hbase_engine.table("judged").spec
+    assert store.spec == judged_engine.table("judged").spec
     with pytest.raises(Refused, match="TableExistsException"):
-        hbase_engine.create(SPEC)
+        judged_engine.create(SPEC)
     with pytest.raises(Refused, match="TableNotFoundException"):
-        hbase_engine.table("none")
+        judged_engine.table("none")
     with pytest.raises(Refused, match="TableNotFoundException"):
-        hbase_engine.drop("none")
+        judged_engine.drop("none")
 
 
-def test_namespace(hbase_engine: JudgedEngine) -> None:
+def test_namespace(judged_engine: JudgedEngine) -> None:
     """A table in a namespace of its own is made, used and listed under its whole name."""
-    made = hbase_engine.create(TableSpec("rooms:t", (Family("d"),)))
+    made = judged_engine.create(TableSpec("rooms:t", (Family("d"),)))
     made.mutate([RowCells(b"r", [put(1, b"v")])])
     assert [RowCells(b"r", [put(1, b"v")])] == made.get([b"r"])
-    assert "rooms:t" in hbase_engine.tables()
-    hbase_engine.drop("rooms:t")
+    assert "rooms:t" in judged_engine.tables()
+    judged_engine.drop("rooms:t")
 
 
 def test_latest_is_now(store: JudgedStore) -> None:
@@ -189,19 +189,20 @@ def test_load(store: JudgedStore) -> None:
     assert [7, 8, 9] == block.column("timestamp").to_pylist()
 
 
-def test_altered(hbase_engine: JudgedEngine) -> None:
+def test_altered(judged_engine: JudgedEngine) -> None:
     """A family gets new attributes and keeps its others; words of a table are replaced."""
-    made = hbase_engine.create(TableSpec("altered", (Family("d", in_memory=True),), (), {"a": "1"}))
+    spec = TableSpec("altered", (Family("d", in_memory=True),), (), {"a": "1"})
+    made = judged_engine.create(spec)
     made.alter([Family("d", versions=5, in_memory=True), Family("n")])
     made.annotate({"b": "2"})
     families = (Family("d", versions=5, in_memory=True), Family("n"))
     assert TableSpec("altered", families, (), {"b": "2"}) == made.spec
-    hbase_engine.drop("altered")
+    judged_engine.drop("altered")
 
 
-def test_snapshot(hbase_engine: JudgedEngine, store: JudgedStore) -> None:
+def test_snapshot(judged_engine: JudgedEngine, store: JudgedStore) -> None:
     """A snapshot is the table as it was, and leaves nothing behind."""
-    before = hbase_engine.tables()
+    before = judged_engine.tables()
     store.mutate([RowCells(b"then", [put(1, b"v")])])
     then = store.snapshot()
     store.mutate([RowCells(b"then", [put(2, b"w")])])
@@ -209,12 +210,12 @@ def test_snapshot(hbase_engine: JudgedEngine, store: JudgedStore) -> None:
     assert [RowCells(b"then", [put(2, b"w")])] == store.get([b"then"])
     then.close()
     then.close()
-    assert before == hbase_engine.tables()
+    assert before == judged_engine.tables()
 
 
-def test_regions(hbase_engine: JudgedEngine) -> None:
+def test_regions(judged_engine: JudgedEngine) -> None:
     """Regions are counted by what they were asked; a region cannot begin at one place twice."""
-    made = hbase_engine.create(TableSpec("counted", (Family("d"),), (b"m",)))
+    made = judged_engine.create(TableSpec("counted", (Family("d"),), (b"m",)))
     made.mutate([RowCells(row, [put(1, b"v"), put(1, b"w", b"r")]) for row in (b"a", b"b", b"n")])
     made.get([b"a", b"absent"])
     read(made, Span(), Ask())
@@ -223,7 +224,7 @@ def test_regions(hbase_engine: JudgedEngine) -> None:
     assert [b"", b"b", b"m"] == [one.start for one in made.regions()]
     with pytest.raises(Refused, match="begins at b'b' already"):
         made.split(b"b")
-    hbase_engine.drop("counted")
+    judged_engine.drop("counted")
 
 
 @pytest.mark.parametrize(
@@ -244,17 +245,17 @@ def test_refused(store: JudgedStore, row: bytes, cell: Cell, says: str) -> None:
         store.mutate([RowCells(row, [cell])])
 
 
-def test_the_longest_row(hbase_engine: JudgedEngine) -> None:
+def test_the_longest_row(judged_engine: JudgedEngine) -> None:
     """A row key of 32,767 bytes is taken and found by a client that knows its region already."""
     # One that does not asks hbase:meta for a key that holds the table's name too, and is refused.
-    made = hbase_engine.create(TableSpec("longest", (Family("d"),)))
+    made = judged_engine.create(TableSpec("longest", (Family("d"),)))
     made.mutate([RowCells(b"\0", [put(1, b"v")])])
     rows = [byte * 32_767 for byte in (b"\0", b"k", b"\xff")]
     for row in rows:
         made.mutate([RowCells(row, [put(1, b"v")])])
     assert [b"\0", *rows] == [row.row for row in read(made, Span(), Ask())]
     assert [1, 1, 1] == [len(made.get([row])[0].cells) for row in rows]
-    hbase_engine.drop("longest")
+    judged_engine.drop("longest")
 
 
 @pytest.mark.parametrize("ask", [Ask(versions=0), Ask(limit=-1), Ask(batch=0)])

@@ -9,7 +9,11 @@ Of the fenced blocks of a page, from top to bottom, in one empty folder:
 
 A line `...` stands for any lines. Every other block is for reading only.
 
-`python tests/docs/blocks.py PAGE...` writes what is printed now into the pages.
+Behind `console` or `pycon` the word `cluster` marks a block that needs a real HBase: it is run
+where there is one, whose URL takes the place of `hbase://zk1,zk2:2181/hbase`.
+
+`python tests/docs/blocks.py [--on URL] PAGE...` writes what is printed now into the pages; without
+a URL the blocks that need a cluster stay as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import os
 import re
 import subprocess
 import sys
+from argparse import ArgumentParser
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +36,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _END = "-- end of a command --"
-PATIENCE_S = 60
+PATIENCE_S = 240
+"""Seconds for the commands of a block: on a cluster, each takes 7 where two cores are busy."""
 WIDTH = "100"
+CLUSTER = "cluster"
+"""What marks a block that needs a real HBase."""
+SOMEWHERE = "hbase://zk1,zk2:2181/hbase"
+"""The URL that pages give a cluster; the real one takes its place."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +54,14 @@ class Block:
         file: the name after it, or an empty string.
         text: what stands between the fences.
         start: where the text begins in the page.
+        needs_cluster: whether it is run only where there is one.
     """
 
     language: str
     file: str
     text: str
     start: int
+    needs_cluster: bool = False
 
     def calls(self, programs: frozenset[str]) -> bool:
         """Whether one of its commands begins with one of these programs."""
@@ -78,29 +90,41 @@ class Outcome:
 def blocks_of(page: str) -> list[Block]:
     """The fenced blocks of a page, from top to bottom."""
     return [
-        Block(found[1], found[2] or "", found[3], found.start(3)) for found in _FENCE.finditer(page)
+        Block(found[1], "", found[3], found.start(3), needs_cluster=True)
+        if found[2] == CLUSTER
+        else Block(found[1], found[2] or "", found[3], found.start(3))
+        for found in _FENCE.finditer(page)
     ]
 
 
-def run_page(page: str, folder: Path, missing: frozenset[str] = frozenset()) -> Iterator[Outcome]:
+def run_page(
+    page: str, folder: Path, missing: frozenset[str] = frozenset(), cluster: str | None = None
+) -> Iterator[Outcome]:
     """Run the blocks of a page in a folder.
 
     Args:
         page: its text.
         folder: an empty one.
         missing: programs that are not installed; blocks that call them are not run.
+        cluster: the URL of a cluster; None if there is none, and what needs one is not run.
     """
     names: dict[str, Any] = {}
     for block in blocks_of(page):
-        if block.calls(missing):
+        if block.calls(missing) or (block.needs_cluster and cluster is None):
             continue
+        text = block.text.replace(SOMEWHERE, cluster or SOMEWHERE)
         if block.file:
             (folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
-            yield Outcome(block, _console(block.text, folder))
+            yield Outcome(block, _as_told(_console(text, folder), cluster))
         elif block.language == "pycon":
             with chdir(folder):
-                yield Outcome(block, _python(block.text, names))
+                yield Outcome(block, _as_told(_python(text, names), cluster))
+
+
+def _as_told(printed: str, cluster: str | None) -> str:
+    """What was printed, with the URL that pages give a cluster."""
+    return printed.replace(cluster, SOMEWHERE) if cluster else printed
 
 
 def matches(expected: str, actual: str) -> bool:
@@ -211,14 +235,17 @@ def rewritten(page: str, outcomes: list[Outcome]) -> str:
 
 def main() -> None:
     """Write what is printed now into the pages that are named."""
-    for name in sys.argv[1:]:
-        path = Path(name)
+    parser = ArgumentParser(description="Write what the examples of pages print now.")
+    parser.add_argument("--on", dest="cluster", metavar="URL", help="a cluster for those that need")
+    parser.add_argument("pages", nargs="+", type=Path)
+    given = parser.parse_args()
+    for path in given.pages:
         page = path.read_text(encoding="utf-8")
         with TemporaryDirectory() as folder:
-            outcomes = list(run_page(page, Path(folder)))
+            outcomes = list(run_page(page, Path(folder), cluster=given.cluster))
         stale = sum(not outcome.is_as_written for outcome in outcomes)
         path.write_text(rewritten(page, outcomes), encoding="utf-8")
-        sys.stdout.write(f"{name}: {len(outcomes)} blocks run, {stale} written anew\n")
+        sys.stdout.write(f"{path}: {len(outcomes)} blocks run, {stale} written anew\n")
 
 
 if __name__ == "__main__":

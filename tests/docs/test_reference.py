@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +15,10 @@ from click import Context
 
 import rowkey
 from docs.blocks import ROOT
+from rowkey import hbase
 from rowkey.cells import ATTRIBUTES
 from rowkey.cli.group import program
+from rowkey.hbase import errors, filters
 from rowkey.heat import CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
 from rowkey.regions import SPLITS
@@ -41,6 +45,8 @@ REFERENCE = ROOT / "docs" / "reference"
 MODELS = (
     Declaration, FieldWords, ClusterWords, WriteWords, Late, Burst, ReadWords, SampleWords,
 )  # fmt: skip
+BASES = ("Filter", "Comparator", "RowRange")
+"""What filters are made from; they are none themselves."""
 KINDS: dict[str, Mapping[str, Any]] = {
     "fields": TYPES,
     "transforms": TRANSFORMS,
@@ -132,9 +138,9 @@ def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
 
 def test_every_arrival_and_error_is_listed() -> None:
     """Every arrival and every class of error stands in its page."""
-    arrivals, errors = page("arrivals"), page("errors")
+    arrivals, told = page("arrivals"), page("errors")
     assert [] == [name for name, says in ARRIVALS.items() if says not in arrivals]
-    assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in errors]
+    assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in told]
 
 
 def test_every_public_name_is_listed() -> None:
@@ -147,6 +153,31 @@ def test_every_public_name_is_listed() -> None:
             section = text.partition(f"\n## rowkey.{room}\n")[2].partition("\n## ")[0]
             offered = __import__(f"rowkey.{room}", fromlist=["__all__"]).__all__
             assert [] == [name for name in offered if f"| `{name}` | " not in section]
+
+
+def test_every_call_and_limit_of_the_client_is_listed() -> None:
+    """What a user of the client calls, sets or joins stands in its page, inherited or not."""
+    text = page("hbase")
+    assert [] == [name for name in hbase.__all__ if f"## {name}\n" not in text]
+    assert [] == [one.name for one in fields(hbase.Settings) if f"| `{one.name}` | " not in text]
+    assert [] == [
+        name for name in filters.__all__ if f"| `{name}(" not in text and name not in BASES
+    ]
+    for kind in (hbase.Client, hbase.Table, hbase.Admin, hbase.Scanner):
+        section = text.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
+        calls = [name for name in dir(kind) if not name.startswith("_")]
+        methods = [name for name in calls if inspect.isfunction(getattr(kind, name))]
+        assert [] == [name for name in methods if f"| `{name}(" not in section]
+
+
+def test_every_error_of_a_cluster_is_sorted() -> None:
+    """Every class of error of the client stands in its page once, below what to do about it."""
+    _, _, text = page("hbase-errors").rpartition("```")
+    kinds = [getattr(errors, name) for name in errors.__all__]
+    names = [one.__name__ for one in kinds if inspect.isclass(one) and issubclass(one, Exception)]
+    assert len(names) > 40
+    told = re.findall(r"^(?:\| |## )?`?(\w+)`?(?: \| .*)?$", text, re.MULTILINE)
+    assert [] == [name for name in names if 1 != told.count(name)]
 
 
 def test_every_source_is_collected() -> None:

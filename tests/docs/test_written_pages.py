@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.blocks import ROOT, blocks_of, matches, rewritten, run_page
+from docs.blocks import ROOT, SOMEWHERE, blocks_of, matches, rewritten, run_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,24 @@ def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
             assert outcome.block.text == outcome.actual
     if any(block.calls(missing) for block in blocks_of(page)):
         pytest.skip(f"SOME EXAMPLES OF {name} NOT RUN: missing {', '.join(sorted(missing))}")
+
+
+ON_CLUSTER = [
+    name
+    for name in WRITTEN
+    if any(one.needs_cluster for one in blocks_of((ROOT / name).read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize("name", ON_CLUSTER)
+def test_examples_on_a_cluster_print_what_the_page_says(
+    name: str, tmp_path: Path, hbase_url: str
+) -> None:
+    """What needs a real HBase prints what stands under it too."""
+    page = (ROOT / name).read_text(encoding="utf-8")
+    for outcome in run_page(page, tmp_path, cluster=hbase_url):
+        if not outcome.is_as_written:
+            assert outcome.block.text == outcome.actual
 
 
 @pytest.mark.parametrize("name", [*WRITTEN, *ALL])
@@ -86,6 +104,15 @@ def test_a_stale_example_is_seen(tmp_path: Path) -> None:
     assert [False, False, True] == [outcome.is_as_written for outcome in outcomes]
     mended = page.replace("zwei", "one").replace("3\n", "2\n")
     assert mended == rewritten(page, outcomes)
+
+
+def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:
+    """A marked block is left out without a URL; with one, the URL stands where the page's does."""
+    needs = f"```console cluster\n$ echo on {SOMEWHERE}\non {SOMEWHERE}\n```\n"
+    page = f"```console\n$ echo 1\n1\n```\n{needs}"
+    assert 1 == len(list(run_page(page, tmp_path)))
+    outcomes = list(run_page(page, tmp_path, cluster="hbase://localhost:1"))
+    assert [True, True] == [outcome.is_as_written for outcome in outcomes]
 
 
 @pytest.mark.parametrize(

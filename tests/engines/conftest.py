@@ -16,9 +16,8 @@ from rowkey.cells import Family
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cluster import JudgedEngine
     from engines.benches import Bench
-    from rowkey.engines import Store
+    from rowkey.engines import Engine, Store
 
 HERE = Path(__file__).parent
 
@@ -31,7 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def hbase_slots(hbase_engine: JudgedEngine) -> Slots:
+def hbase_slots(hbase_engine: Engine) -> Slots:
     """Parts of prepared tables of the real HBase."""
     return Slots(hbase_engine)
 

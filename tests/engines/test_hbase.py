@@ -21,8 +21,8 @@ from engines.hbase.slots import Slots
 from engines.test_machine import Machine
 
 if TYPE_CHECKING:
-    from cluster import JudgedEngine
     from rowkey.cells import Family
+    from rowkey.engines import Engine
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EXAMPLES, LENGTH = (300, 40) if LONG else (15, 20)
@@ -96,7 +96,7 @@ class OnHBase(Machine):
         assert expected == [region.start for region in self.engine.store.regions()]
 
 
-def test_hbase_does_as_the_book_says(hbase_engine: JudgedEngine) -> None:
+def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
     """Whatever steps are taken, in whatever order, a real HBase gives what the book says."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), LAYOUTS)
     taken: Counter[str] = Counter()
@@ -111,7 +111,7 @@ def test_hbase_does_as_the_book_says(hbase_engine: JudgedEngine) -> None:
     assert max(pace.longest_s for pace in paces) < 2
 
 
-def test_every_difference_is_still_one(hbase_engine: JudgedEngine, tmp_path: Path) -> None:
+def test_every_difference_is_still_one(hbase_engine: Engine, tmp_path: Path) -> None:
     """What the list says of HBase is so: an entry that is no longer needed fails here."""
     slots = Slots(hbase_engine)
     here = BENCHES["memory"](tmp_path / "place")
@@ -130,7 +130,7 @@ def test_every_difference_is_still_one(hbase_engine: JudgedEngine, tmp_path: Pat
     here.close()
 
 
-def test_the_replay_keeps_clear_of_every_difference(hbase_engine: JudgedEngine) -> None:
+def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> None:
     """The steps that show a difference are taken as all others are, and nothing differs."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), [()])
     kind = type("On", (OnHBase,), {"bench": bench, "taken": Counter(), "paces": []})

@@ -101,7 +101,7 @@ def test_an_increment_wraps(store: Store) -> None:
 def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
     """A cell that is not 8 bytes long is no counter, and the others are not counted either."""
     put(store, b"r", b"text", value=b"seven")
-    with pytest.raises(Refused, match="8 bytes"):
+    with pytest.raises(Refused, match=r"8 bytes|not a long"):
         store.increment(b"r", [("d", b"n", 1), ("d", b"text", 1)])
     assert [b"seven"] == values(store, b"r")
 

@@ -187,3 +187,38 @@ def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
         assert [f"h{n}" for n in range(30)] == [row["host"] for row in logs.scan()]
         assert [{"host": "h23", "ts": 23, "size": 23}] == list(logs.scan("host = ?", "h23"))
         assert [] == list(logs.scan("host = ?", "h99"))
+
+
+def words(url: str) -> dict[str, str]:
+    """What the table itself keeps of its entry."""
+    with open_engine(url) as engine:
+        kept = engine.table("logs").spec.attributes
+    return {word: text for word, text in kept.items() if word.startswith("rowkey.")}
+
+
+def test_a_table_repeats_its_entry(url: str) -> None:
+    """Generation, counts and the hash of the declaration stand with the table, and follow it."""
+    entry = open_catalog(place_of(url)).read("logs")
+    assert entry is not None
+    assert {"rowkey.generation": "1", "rowkey.counts": "0=16"}.items() <= words(url).items()
+    assert entry.words == words(url)
+    with rowkey.open(design(fields=FIELDS | NOTE), url):
+        pass
+    changed = open_catalog(place_of(url)).read("logs")
+    assert changed is not None
+    assert entry.hash != changed.hash == words(url)["rowkey.declaration"]
+
+
+def test_an_old_copy_of_a_catalog_is_told(url: str) -> None:
+    """A table that has seen a later generation than the catalog is not opened."""
+    with open_engine(url) as engine:
+        store = engine.table("logs")
+        store.annotate({**store.spec.attributes, "rowkey.generation": "2"})
+    with pytest.raises(Unsupported, match="generation 1 of logs, the table itself 2"):
+        rowkey.open("logs", url)
+
+
+def place_of(url: str) -> str:
+    """The catalog of a place."""
+    with open_engine(url) as engine:
+        return engine.catalog_url

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from inspect import getmembers, isabstract, isclass
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +13,8 @@ from click import Context
 from rowkey.catalog import CATALOGS
 from rowkey.cli.group import program
 from rowkey.engines import ENGINES
+from rowkey.hbase import requests
+from rowkey.hbase.messages.contract import Request
 from rowkey.heat import CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
 from rowkey.regions import SPLITS
@@ -21,6 +26,21 @@ from tidy.tree import PACKAGE, Source, sources
 if TYPE_CHECKING:
     from tidy.walls import Wall
 
+
+def _requests() -> dict[str, type[Request[Any]]]:
+    """The requests of HBase's protocol by the file that holds each."""
+    found: dict[str, type[Request[Any]]] = {}
+    for file in iter_modules(requests.__path__):
+        module = import_module(f"{requests.__name__}.{file.name}")
+        own = (
+            kind for _, kind in getmembers(module, isclass) if kind.__module__ == module.__name__
+        )
+        kinds = [kind for kind in own if issubclass(kind, Request) and not isabstract(kind)]
+        if len(kinds) == 1:
+            found[file.name] = kinds[0]
+    return found
+
+
 DRAWERS = {
     "fields": TYPES,
     "transforms": TRANSFORMS,
@@ -31,6 +51,7 @@ DRAWERS = {
     "places": PLACES,
     "backends": ENGINES,
     "stores": CATALOGS,
+    "requests": _requests(),
     "verbs": dict.fromkeys(program.list_commands(Context(program))),
 }
 FOLDER_FILES_MOST = 12

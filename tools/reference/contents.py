@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.reference import kinds, sources, surface, words
+from tools.reference import clusters, kinds, sources, surface, words
 from tools.reference.markdown import first_line, page, table
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "json": surface.json,
     "python": surface.python,
     "errors": words.error_tree,
+    "hbase": clusters.client,
+    "hbase-errors": clusters.client_errors,
     "sources": sources.sources,
 }
 """Every page but the index, by the name of its file."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_LISTS = ("Args:", "Returns:", "Raises:")
+_LISTS = ("Args:", "Attributes:", "Returns:", "Raises:")
 _REMARK = re.compile(r"^(Cost|Source): ", re.MULTILINE)
 _ITEM = re.compile(r"^([\w, ]+): (.*)$", re.DOTALL)
 

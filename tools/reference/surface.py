@@ -100,8 +100,8 @@ def json() -> str:
     return page("JSON", json, *blocks)
 
 
-ROOMS = ("schema", "cells", "regions", "engines", "keys", "rows", "plan", "workload", "design",
-         "heat", "simulate", "catalog", "table", "render")  # fmt: skip
+ROOMS = ("schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan", "workload",
+         "design", "heat", "simulate", "catalog", "table", "render")  # fmt: skip
 
 
 def python() -> str:
@@ -125,23 +125,28 @@ def python() -> str:
 
 def _offered(name: str, thing: Any) -> list[str]:
     """A name of the front door, with its public methods."""
-    title = f"{name}{_signature(thing)}"
+    title = f"{name}{signature(thing)}"
     blocks = [f"### {name}", code(title), docstring(thing)]
     rows = []
     for label, member in vars(thing).items() if inspect.isclass(thing) else ():
         plain = getattr(member, "__func__", getattr(member, "fget", member))
         if not label.startswith("_") and inspect.isfunction(plain):
-            shown = label if isinstance(member, property) else f"{label}{_signature(plain)}"
+            shown = label if isinstance(member, property) else f"{label}{signature(plain)}"
             rows.append([code(shown), first_line(plain)])
     return [*blocks, table(["method", "gives"], rows)]
 
 
-def _signature(thing: Any) -> str:
+def signature(thing: Any) -> str:
+    """What a thing is called with, without types; nothing if it cannot be called."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
-    kept = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
+    kept = [
+        p.replace(annotation=p.empty)
+        for p in found.parameters.values()
+        if p.name not in {"self", "cls"}
+    ]
     return str(found.replace(parameters=kept, return_annotation=found.empty))
 
 

@@ -3,12 +3,13 @@
 from rowkey.catalog.codes import CatalogDictionary, Known
 from rowkey.catalog.contract import Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
-from rowkey.catalog.entry import Entry, Generation, counts_of
+from rowkey.catalog.entry import GENERATION, Entry, Generation, counts_of
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.stores import KINDS as CATALOGS
 
 __all__ = [
     "CATALOGS",
+    "GENERATION",
     "Catalog",
     "CatalogDictionary",
     "Difference",

@@ -66,6 +66,9 @@ class Catalog(ABC):
     def tables(self) -> list[str]:
         """The names of the tables that are remembered, ascending."""
 
+    def close(self) -> None:  # noqa: B027 - most hold nothing
+        """Let go of what the catalog holds; closing twice is harmless."""
+
 
 def check_version(table: str, found: int | None, expected: int | None) -> None:
     """Refuse to replace an entry that is not the one that was read.

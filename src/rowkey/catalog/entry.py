@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+GENERATION, COUNTS, DECLARATION = "rowkey.generation", "rowkey.counts", "rowkey.declaration"
+"""The words among a table's attributes that repeat its entry: number, counts and hash."""
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """The bucket counts that a table has from some time on.
@@ -75,6 +79,18 @@ class Entry:
     def hash(self) -> str:
         """A hash of the declaration: SHA-256, hexadecimal."""
         return sha256(self.declaration.encode()).hexdigest()
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What a table itself keeps of its entry, so that a clone or a restored table tells it.
+
+        >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+        >>> sorted(Entry.of(design, (), 0).words)
+        ['rowkey.counts', 'rowkey.declaration', 'rowkey.generation']
+        """
+        last = self.generations[-1]
+        counts = ",".join(f"{place}={count}" for place, count in sorted(last.counts.items()))
+        return {GENERATION: str(last.number), COUNTS: counts, DECLARATION: self.hash}
 
 
 def counts_of(design: Design) -> dict[int, int]:

@@ -23,7 +23,7 @@ TRIES = 1_000
 
 
 def open_catalog(url: str) -> Catalog:
-    """The catalog at a URL: `memory:`, or `file:PATH` for a directory.
+    """The catalog at a URL: `memory:`, `file:PATH` for a directory, or `table:URL` of an engine.
 
     Raises:
         Unsupported: there is no such kind, or it cannot be reached.

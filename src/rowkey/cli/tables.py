@@ -19,7 +19,8 @@ ON = click.option(
     "url",
     metavar="URL",
     required=True,
-    help="Where the table lives: rocks:PATH, a directory with a folder for each table.",
+    help="Where the table lives: rocks:PATH, a directory with a folder for each table; "
+    "hbase://zk1,zk2:2181/hbase or hbase+master://m1:16000,m2:16000, an HBase cluster.",
 )
 
 

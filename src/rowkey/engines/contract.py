@@ -288,7 +288,9 @@ class Engine(ABC):
     """A place where tables live. A kind's docstring says how its URL is written."""
 
     name: ClassVar[str]
-    """The scheme of its URLs."""
+    """The name of its kind."""
+    scheme: ClassVar[str]
+    """What its URLs begin with."""
     persistent: ClassVar[bool]
     """Whether its tables outlive the process."""
     shared: ClassVar[bool]

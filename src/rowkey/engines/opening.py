@@ -24,7 +24,8 @@ def open_engine(
     """Open the engine that a URL names.
 
     Args:
-        url: a scheme, a colon and what the engine takes: `memory:`, `memory:NAME`, `rocks:PATH`.
+        url: a scheme, a colon and what the engine takes: `memory:`, `memory:NAME`, `rocks:PATH`,
+            `hbase://zk1,zk2:2181/hbase`, `hbase+master://m1:16000,m2:16000`.
         create: whether a place that is not there is made.
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970, for timestamps and times to live.
@@ -38,14 +39,15 @@ def open_engine(
     []
     >>> open_engine("memori:")
     Traceback (most recent call last):
-    rowkey.errors.Refused: url: no engine is called 'memori'; expected memory:...
+    rowkey.errors.Refused: url: no engine is called 'memori'; expected hbase:... or ...
     """
     scheme, colon, where = url.partition(":")
-    if not colon or scheme not in KINDS:
+    kinds = {kind.scheme: kind for kind in KINDS.values()}
+    if not colon or scheme not in kinds:
         what = f"no engine is called {shown(scheme)}" if colon else f"{shown(url)} has no scheme"
-        remedy = did_you_mean(scheme, KINDS) or "Write memory: to try, rocks:PATH to keep."
-        raise Refused("url", what, " or ".join(f"{name}:..." for name in KINDS), remedy)
-    kind = KINDS[scheme]
+        remedy = did_you_mean(scheme, kinds) or "Write memory: to try, rocks:PATH to keep."
+        raise Refused("url", what, " or ".join(f"{name}:..." for name in kinds), remedy)
+    kind = kinds[scheme]
     if not create and not kind.is_there(where):
         what, remedy = "there is no such place, and no table", "Create one first: rowkey create."
         raise Refused(url, what, remedy=remedy)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CatalogDictionary, Entry, open_catalog, remember, standing
+from rowkey.catalog import (
+    GENERATION,
+    CatalogDictionary,
+    Entry,
+    open_catalog,
+    remember,
+    standing,
+)
 from rowkey.design import Design
 from rowkey.engines import TableSpec, now_ms, open_engine
 from rowkey.errors import DesignRefused, DriftError, Mistake, Refused, Unsupported, shown
@@ -14,7 +22,8 @@ from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from rowkey.catalog import Catalog
     from rowkey.engines import Engine, Store
@@ -57,18 +66,18 @@ def open_table(
     _check_given(design, url, splits)
     clock = clock or now_ms
     makes = create and not isinstance(design, str)
-    engine = open_engine(url, create=makes, sync=sync, clock=clock)
-    try:
-        place = _Place(engine, design, url)
+    with ExitStack() as held:
+        engine = held.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
+        place = held.enter_context(_Place(engine, design, url))
         if isinstance(design, str):
-            return place.remembered(clock)
-        design.key.require_decodable()
-        if design.table not in engine.tables():
-            place.make(design, splits, clock, may_create=create)
-        return place.opened(design, clock)
-    except BaseException:
-        engine.close()
-        raise
+            table = place.remembered(clock)
+        else:
+            design.key.require_decodable()
+            if design.table not in engine.tables():
+                place.make(design, splits, clock, may_create=create)
+            table = place.opened(design, clock)
+        held.pop_all()
+        return table
 
 
 def create_table(
@@ -87,16 +96,15 @@ def create_table(
     """
     _check_given(design, url, splits)
     clock = clock or now_ms
-    engine = open_engine(url, sync=sync, clock=clock)
-    try:
+    with ExitStack() as held:
+        engine = held.enter_context(open_engine(url, sync=sync, clock=clock))
         design.key.require_decodable()
-        place = _Place(engine, design, url)
+        place = held.enter_context(_Place(engine, design, url))
         place.require_new()
         place.make(design, splits, clock, may_create=True)
-        return place.opened(design, clock)
-    except BaseException:
-        engine.close()
-        raise
+        table = place.opened(design, clock)
+        held.pop_all()
+        return table
 
 
 def drop_table(table: Design | str, url: str) -> None:
@@ -115,9 +123,9 @@ def drop_table(table: Design | str, url: str) -> None:
     with open_engine(url, create=False) as engine:
         if name not in engine.tables():
             raise _missing(url, name, engine)
-        catalog = _catalog_of_dropped(engine, table)
-        engine.drop(name)
-        catalog.remove(name)
+        with closing(_catalog_of_dropped(engine, table)) as catalog:
+            engine.drop(name)
+            catalog.remove(name)
 
 
 def _catalog_of_dropped(engine: Engine, table: Design | str) -> Catalog:
@@ -129,6 +137,7 @@ def _catalog_of_dropped(engine: Engine, table: Design | str) -> Catalog:
         beside = open_catalog(engine.catalog_url)
         if isinstance(table, str) or beside.read(name) is not None:
             return beside
+        beside.close()
         kept = table.declaration.catalog
     return open_catalog(kept or engine.catalog_url)
 
@@ -151,10 +160,17 @@ class _Place:
         self.engine, self.url = engine, url
         self.name = design if isinstance(design, str) else design.table
         self.declared = None if isinstance(design, str) else design.declaration.catalog
-        kept = None
+        self.kept: Mapping[str, str] = {}
         if self.name in engine.tables():
-            kept = engine.table(self.name).spec.attributes.get(CATALOG)
-        self.catalog: Catalog = open_catalog(kept or self.declared or engine.catalog_url)
+            self.kept = engine.table(self.name).spec.attributes
+        where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
+        self.catalog: Catalog = open_catalog(where)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.catalog.close()
 
     def require_new(self) -> None:
         """Refuse a table that is there."""
@@ -177,16 +193,24 @@ class _Place:
             remedy = "Create it first: rowkey create."
             raise Refused(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = _boundaries(design) if splits is None else tuple(splits)
-        entry = self.catalog.read(design.table)
-        if entry is not None and self.declared is not None:
+        before = self.catalog.read(design.table)
+        if before is not None and self.declared is not None:
             # Of our own place it is what a crash has left; elsewhere it may be another table's.
             what = f"{self.declared} remembers a table {design.table} already"
             raise Refused("catalog", what, "another name, or a catalog of its own")
-        version = None if entry is None else entry.version
-        self.catalog.write(design.table, Entry.of(design, keys, clock()), version)
+        entry = Entry.of(design, keys, clock())
+        seen = None if before is None else before.version
+        version = self.catalog.write(design.table, entry, seen)
         words = {} if self.declared is None else {CATALOG: self.declared}
-        spec = TableSpec(design.table, tuple(design.families.values()), keys, words)
-        _compare_made(spec, self.engine.create(spec))
+        self.kept = {**words, **entry.words}
+        spec = TableSpec(design.table, tuple(design.families.values()), keys, self.kept)
+        try:
+            made = self.engine.create(spec)
+        except Refused:
+            if before is not None:  # of somebody who was making the table just then
+                self.catalog.write(design.table, before, version)
+            raise
+        _compare_made(spec, made)
 
     def remembered(self, clock: Callable[[], int]) -> Table:
         """The table of a name, under the design that the catalog has."""
@@ -202,6 +226,9 @@ class _Place:
         """
         self._entry()
         entry = remember(self.catalog, design, opened_ms=clock())
+        words = {**self.kept, **entry.words}
+        if words != self.kept:  # it has changed, or who changed it died before this
+            self.engine.table(self.name).annotate(words)
         return self._in_use(standing(design, entry.design), clock)
 
     def _entry(self) -> Entry:
@@ -210,12 +237,17 @@ class _Place:
         if entry is None:
             what = f"the catalog does not know {self.name}, but the engine has it"
             raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
+        there, known = int(self.kept.get(GENERATION, "1")), entry.generations[-1].number
+        if there > known:
+            what = f"the catalog has generation {known} of {self.name}, the table itself {there}"
+            raise Unsupported(self.url, what, remedy="The catalog is an old copy: restore it.")
         return entry
 
     def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
         used = design.in_use(dictionary, secrets.randbits(63))
-        return Table(used, self.engine, self.engine.table(design.table), Stamps(clock))
+        store = self.engine.table(design.table)
+        return Table(used, self.engine, store, Stamps(clock), self.catalog.close)
 
 
 def _boundaries(design: Design) -> tuple[bytes, ...]:

@@ -16,7 +16,7 @@ from rowkey.table.scans import Scan, check_limit
 from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -40,14 +40,23 @@ class Table:
         engine: the engine, closed with the table.
         store: the engine's table.
         stamps: gives each mutation its timestamp.
+        close_catalog: lets go of where the design is remembered.
     """
 
-    def __init__(self, design: Design, engine: Engine, store: Store, stamps: Stamps) -> None:
+    def __init__(
+        self,
+        design: Design,
+        engine: Engine,
+        store: Store,
+        stamps: Stamps,
+        close_catalog: Callable[[], None],
+    ) -> None:
         self.design = design
         self.engine = engine
         self.store = store
         self.writing = Writing(design, store, stamps)
         self._getting = Getting(design, store, self.writing)
+        self._close_catalog = close_catalog
         self.closed = False
 
     # Writing
@@ -305,6 +314,7 @@ class Table:
             self.closed = True
             self.writing.stamps.settle()
         self.store.close()
+        self._close_catalog()
         self.engine.close()
 
     def __enter__(self) -> Self:

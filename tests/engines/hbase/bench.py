@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import count
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from rowkey.engines import TableSpec, now_ms
@@ -11,10 +12,9 @@ from rowkey.engines import TableSpec, now_ms
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cluster import JudgedEngine
     from engines.hbase.slots import Slots
     from rowkey.cells import Family
-    from rowkey.engines import Store
+    from rowkey.engines import Engine, Store
 
 _NUMBERS = count()
 
@@ -32,7 +32,7 @@ class HBaseBench:
 
     def __init__(
         self,
-        engine: JudgedEngine,
+        engine: Engine,
         slots: Slots,
         layouts: Sequence[Sequence[bytes]] | None = None,
         *,
@@ -57,7 +57,7 @@ class HBaseBench:
     ) -> Store:
         """An empty part of a table, or a table where it has attributes."""
         if self._alone or attributes:
-            name = f"alone{next(_NUMBERS)}"
+            name = f"alone{next(_NUMBERS)}.{token_hex(4)}"
             return self.engine.create(
                 TableSpec(name, tuple(families), tuple(splits), attributes or {})
             )

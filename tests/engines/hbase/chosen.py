@@ -16,6 +16,7 @@ ALONE = frozenset(
         "test_a_snapshot_knows_no_later_family",
         "test_words_are_replaced",
         "test_a_table_is_what_it_was_made",
+        "test_the_largest_value_is_taken",
     }
 )
 """Tests that need a table of their own: a part of one has a prefix before each row key."""
@@ -23,11 +24,12 @@ ALONE = frozenset(
 _FLUSH = "A flush of HBase drops surplus versions and what is hidden, as far as it is in memory."
 _CLOCK = "The clock of a cluster does not stand still."
 _LONG = "It would wait for more than two seconds."
-_EARLY = "HBase's client takes what the engines refuse beforehand, or refuses it in other words."
 _LOCATED = "The client cannot locate so long a row: hbase:meta holds it with the table's name."
 _NAMES = "A cluster is shared: it has other tables too."
-_OURS = "How a judged table is closed or cut in blocks is the judge's own."
 _COUNTS = "HBase counts anew when a region is opened, and each row that a scan looks at."
+_MOMENT = (
+    "HBase sees each region as it is when the scan comes there, and anew where it was opened anew."
+)
 _SIZES = "A region of HBase splits when it is flushed; here only what is asked for happens."
 
 ELSEWHERE = {
@@ -41,22 +43,13 @@ ELSEWHERE = {
     "test_min_versions_outlive_their_time": _LONG,
     "test_kept_deletes_go_with_the_time_to_live": _LONG,
     "test_a_scan_judges_times_by_when_it_was_opened": _LONG,
-    "test_what_cannot_be_asked_is_refused": _EARLY,
-    "test_a_bad_table_is_refused": _EARLY,
-    "test_a_bad_alteration_is_refused": _EARLY,
-    "test_a_bad_mutation_changes_nothing": _EARLY,
-    "test_an_increment_of_something_else_changes_nothing": _EARLY,
-    "test_a_bad_increment_is_refused": _EARLY,
-    "test_a_bad_check_is_refused": _EARLY,
-    "test_bad_blocks_are_refused": _EARLY,
-    "test_the_largest_value_is_taken": _EARLY,
     "test_the_longest_key_is_taken": _LOCATED,
     "test_no_such_row_can_be_asked_for": _LOCATED,
     "test_tables_are_listed_and_dropped": _NAMES,
     "test_a_name_is_taken_once": _NAMES,
-    "test_blocks_are_not_raw": _OURS,
-    "test_a_closed_cursor_gives_nothing_more": _OURS,
-    "test_what_is_closed_is_refused": _OURS,
+    "test_what_is_closed_is_refused": "The cluster's engine is every test's.",
+    "test_a_scan_sees_the_moment_it_was_opened": _MOMENT,
+    "test_cursors_of_one_scan_see_one_moment": _MOMENT,
     "test_a_table_is_the_same_after_reopening": "A cluster is not started anew for it.",
     "test_regions_count_writes_and_reads": _COUNTS,
     "test_a_split_divides_a_region": _COUNTS,

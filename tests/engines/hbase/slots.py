@@ -8,75 +8,128 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import count
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from cluster import JudgedStore
-from cluster.judged import JudgedCursor, refusing
-from rowkey.cells import RowCells
-from rowkey.engines import ALL, Cursor, RegionCount, Span, TableSpec
+from rowkey.cells import CellBlock, RowCells
+from rowkey.engines import ALL, Cursor, Reader, RegionCount, Span, Store, TableSpec
 from rowkey.errors import Refused
 from rowkey.regions import next_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from cluster import JudgedEngine
+    import pyarrow as pa
+
     from rowkey.cells import Cell, Family
-    from rowkey.engines import Ask, Check
+    from rowkey.engines import Ask, Check, Engine
 
 PREFIX_LENGTH = 3
 _TABLES = count()
 
 
-class Slot(JudgedStore):
-    """The rows of a table that begin with a prefix, as if they were a table.
+class Inside(Cursor):
+    """A cursor of the whole table, whose rows are told without the prefix.
 
     Args:
-        whole: the table.
-        prefix: put before every row key that is sent, taken off every one that comes.
+        cursor: the cursor.
+        cut: bytes of the prefix.
     """
 
-    def __init__(self, whole: JudgedStore, prefix: bytes) -> None:
-        super().__init__(whole.cluster, whole.judge, whole.name)
-        self.prefix = prefix
+    def __init__(self, cursor: Cursor, cut: int) -> None:
+        self._cursor, self._cut = cursor, cut
+
+    def __iter__(self) -> Iterator[RowCells]:
+        return (RowCells(row[self._cut :], cells) for row, cells in self._cursor)
+
+    def blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        return map(self._outside, self._cursor.blocks(rows))
+
+    def _outside(self, block: pa.RecordBatch) -> pa.RecordBatch:
+        import pyarrow as pa
+
+        keys = [row[self._cut :] for row in block["row"].to_pylist()]
+        return block.set_column(0, "row", pa.array(keys, pa.binary()))
+
+    def ahead(self) -> bytes | None:
+        ahead = self._cursor.ahead()
+        return None if ahead is None else ahead[self._cut :]
+
+    def close(self) -> None:
+        self._cursor.close()
+
+
+class Part(Reader):
+    """The rows of a reader that begin with a prefix, as if there were no others.
+
+    Args:
+        whole: all rows.
+        prefix: put before every row key that is asked for, taken off every one that comes.
+    """
+
+    def __init__(self, whole: Reader, prefix: bytes) -> None:
+        self._whole, self.prefix = whole, prefix
         self._stop = next_prefix(prefix) or b""
 
-    def _row(self, row: bytes, ask: Ask) -> list[Cell]:
-        return super()._row(self._inside(row), ask)
-
-    def _inside(self, row: bytes) -> bytes:
+    def inside(self, row: bytes) -> bytes:
+        """The row key in the whole table."""
         if not row:
             raise Refused("row", "the key is 0 bytes long")  # with its prefix HBase would take it
         return self.prefix + row
 
     def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
-        if ask.raw:
-            return super().get(rows, ask)
-        found = super().get([self._inside(row) for row in rows], ask)
-        return [self._outside(row) for row in found]
-
-    def _outside(self, row: RowCells) -> RowCells:
-        return RowCells(row.row[len(self.prefix) :], row.cells)
+        found = self._whole.get([self.inside(row) for row in rows], ask)
+        return [RowCells(row[len(self.prefix) :], cells) for row, cells in found]
 
     def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
         inside = [
             Span(self.prefix + span.start, self.prefix + span.stop if span.stop else self._stop)
             for span in spans
         ]
-        cursors = super().scan(inside, ask)
-        return [JudgedCursor([self._outside(row) for row in cursor]) for cursor in cursors]
+        return [Inside(cursor, len(self.prefix)) for cursor in self._whole.scan(inside, ask)]
+
+    def close(self) -> None:
+        self._whole.close()
+
+
+class Slot(Part, Store):
+    """The rows of a table that begin with a prefix, as if they were a table.
+
+    Args:
+        whole: the table.
+        prefix: what they begin with.
+    """
+
+    def __init__(self, whole: Store, prefix: bytes) -> None:
+        super().__init__(whole, prefix)
+        self.whole = whole
+
+    @property
+    def spec(self) -> TableSpec:
+        return self.whole.spec
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        super().mutate([RowCells(self._inside(row), cells) for row, cells in mutations])
+        self.whole.mutate(
+            [RowCells(self.inside(row), cells) for row, cells in mutations], sync=sync
+        )
+
+    def load(self, blocks: Sequence[CellBlock]) -> None:
+        import pyarrow as pa
+
+        def inside(block: CellBlock) -> CellBlock:
+            rows = pa.array([self.inside(row) for row in block.rows.to_pylist()], pa.binary())
+            return CellBlock(rows, block.family, block.qualifiers, block.values, block.timestamps)
+
+        self.whole.load([inside(block) for block in blocks])
 
     def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
-        return super().increment(self._inside(row), amounts)
+        return self.whole.increment(self.inside(row), amounts)
 
     def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        return super().append(self._inside(row), pieces)
+        return self.whole.append(self.inside(row), pieces)
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
-        return super().check_and_mutate(self._inside(row), check, cells)
+        return self.whole.check_and_mutate(self.inside(row), check, cells)
 
     def regions(self) -> list[RegionCount]:
         cut = len(self.prefix)
@@ -87,15 +140,33 @@ class Slot(JudgedStore):
                 one.writes,
                 one.reads,
             )
-            for one in super().regions()
+            for one in self.whole.regions()
             if one.start.startswith(self.prefix)
         ]
 
     def split(self, at: bytes) -> None:
-        if not at or any(region.start == at for region in self.regions()):
-            raise Refused("at", f"a region begins at {at!r} already")
-        with refusing():
-            self.cluster.split(self.name, self.prefix + at)
+        self.whole.split(self.inside(at))
+
+    def alter(self, families: Sequence[Family]) -> None:
+        self.whole.alter(families)
+
+    def annotate(self, attributes: Mapping[str, str]) -> None:
+        self.whole.annotate(attributes)
+
+    def flush(self) -> None:
+        self.whole.flush()
+
+    def compact(self, *, major: bool = True) -> None:
+        self.whole.compact(major=major)
+
+    def size(self) -> int:
+        return self.whole.size()
+
+    def snapshot(self) -> Reader:
+        return Part(self.whole.snapshot(), self.prefix)
+
+    def close(self) -> None:
+        """Nothing: the table is others' too."""
 
 
 class Slots:
@@ -105,7 +176,7 @@ class Slots:
         engine: where tables are made.
     """
 
-    def __init__(self, engine: JudgedEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._free: dict[object, list[Slot]] = defaultdict(list)
 
@@ -131,7 +202,7 @@ class Slots:
         prefixes = [b"%0*d" % (PREFIX_LENGTH, number) for number in range(len(layouts))]
         parts = list(zip(prefixes, layouts, strict=True))
         starts = [prefix + at for prefix, splits in parts for at in (b"", *splits)]
-        spec = TableSpec(f"slots{next(_TABLES)}", tuple(families), tuple(starts))
+        spec = TableSpec(f"slots{next(_TABLES)}.{token_hex(4)}", tuple(families), tuple(starts))
         whole = self.engine.create(spec)
         for prefix, splits in parts:
             self._free[tuple(families), tuple(splits)].append(Slot(whole, prefix))

@@ -270,7 +270,7 @@ class Memory(Engine):
     `memory:NAME` is one place however often it is opened; `memory:` is another one each time.
     """
 
-    name = "memory"
+    name = scheme = "memory"
     persistent = False
     shared = False
     refuses: ClassVar[Mapping[str, str]] = {

@@ -47,7 +47,7 @@ class Rocks(Engine):
     as well, at the price of a disk's flush for each call.
     """
 
-    name = "rocks"
+    name = scheme = "rocks"
     persistent = True
     shared = False
     refuses: ClassVar[Mapping[str, str]] = {

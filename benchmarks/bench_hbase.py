@@ -1,0 +1,170 @@
+"""What rowkey's client of HBase reaches on a real cluster of three servers, and who is faster."""
+
+from __future__ import annotations
+
+import statistics
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rivals.hbase.contract import FAMILY, SPLITS, Rival, Taken
+from rivals.hbase.ours import Ours
+from rivals.hbase.programs import official
+from rivals.hbase.thrift import Happybase
+from timing import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from cluster import Cluster, Judge
+
+ROWS = 1_000_000
+SINGLE = 5_000
+"""Gets or puts of one row in one round."""
+ROUNDS = 3
+"""After a warm one: JVMs compile while they run."""
+SOURCE, SINK = "bench_source", "bench_sink"
+
+JAVA, HAPPYBASE = "Java hbase-client 2.6.4", "happybase 1.3, Thrift gateway 2.4.17"
+
+
+def results() -> Iterator[Result]:
+    """Every figure of this page, on a cluster that is started for it and ended."""
+    from cluster import Cluster
+
+    with Cluster.start(flags=()) as cluster:
+        yield from measured(cluster)
+
+
+def measured(cluster: Cluster, rows: int = ROWS, single: int = SINGLE) -> Iterator[Result]:
+    """Every figure, on a cluster that runs.
+
+    Args:
+        cluster: it; two tables are made on it.
+        rows: of the table that is read, and of one load.
+        single: gets or puts of one round.
+    """
+    for table in (SOURCE, SINK):
+        cluster.judge.create(table, {FAMILY: {}}, SPLITS)
+    with ExitStack() as opened:
+        url, port = f"hbase://{cluster.zookeeper}", cluster.state.ports.zookeeper
+        with Ours(url, SOURCE, SOURCE, rows) as filler:
+            filler.load_columns(rows)
+        cluster.judge.flush(SOURCE)
+        cluster.judge.compact(SOURCE)
+        ours = opened.enter_context(Ours(url, SOURCE, SINK, rows))
+        java = opened.enter_context(official(port, SOURCE, SINK, rows))
+        happy = opened.enter_context(Happybase(port, SOURCE, SINK, rows))
+        yield from _figures(cluster.judge, ours, {JAVA: java, HAPPYBASE: happy}, rows, single)
+
+
+def _figures(
+    judge: Judge, ours: Ours, rivals: Mapping[str, Rival], rows: int, single: int
+) -> Iterator[Result]:
+    def emptied(load: Callable[[int], Taken]) -> Callable[[], Taken]:
+        def work() -> Taken:
+            judge.truncate(SINK)
+            return load(rows)
+
+        return work
+
+    def each(task: Callable[[Rival], Taken]) -> dict[str, Callable[[], Taken]]:
+        return {name: partial(task, one) for name, one in rivals.items()}
+
+    yield from Task(
+        "full scan, one scanner",
+        "M rows/s",
+        {"": ours.scan, " into Arrow columns": ours.scan_columns},
+        each(lambda one: one.scan()),
+        {("", HAPPYBASE): 4, (" into Arrow columns", JAVA): 1},
+    ).results()
+    yield from Task(
+        "ordered scan over 16 buckets",
+        "M rows/s",
+        {"": ours.salted_scan},
+        each(lambda one: one.salted_scan()),
+    ).results()
+    yield from Task(
+        "batch put",
+        "M rows/s",
+        {"": emptied(ours.load), " of Arrow columns": emptied(ours.load_columns)},
+        {name: emptied(one.load) for name, one in rivals.items()},
+        {("", HAPPYBASE): 3, ("", JAVA): 1},
+    ).results()
+    for threads in (1, 16):
+        yield from _single(ours, each, single, threads)
+
+
+def _single(
+    ours: Ours,
+    each: Callable[[Callable[[Rival], Taken]], dict[str, Callable[[], Taken]]],
+    single: int,
+    threads: int,
+) -> Iterator[Result]:
+    """One row a call."""
+    told = f", {threads} thread{'s' if threads > 1 else ''}"
+    yield from Task(
+        f"get{told}",
+        "rows/s",
+        {"": lambda: ours.get(single, threads)},
+        each(lambda one: one.get(single, threads)),
+        {("", HAPPYBASE): 2, ("", JAVA): 0.7},
+    ).results()
+    yield from Task(
+        f"put{told}",
+        "rows/s",
+        {"": lambda: ours.put(single, threads)},
+        each(lambda one: one.put(single, threads)),
+    ).results()
+
+
+@dataclass
+class Task:
+    """One task, done by all in turn.
+
+    Args:
+        name: what it is.
+        unit: what is counted.
+        ours: our ways to do it, by what is added to the name.
+        theirs: the others', by their name.
+        goals: the least ratio aimed at, by (our way, rival).
+    """
+
+    name: str
+    unit: str
+    ours: Mapping[str, Callable[[], Taken]]
+    theirs: Mapping[str, Callable[[], Taken]]
+    goals: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def results(self) -> Iterator[Result]:
+        """Each of our ways against each of the others."""
+        everyone = {**self.ours, **self.theirs}
+        for work in everyone.values():
+            work()
+        taken: dict[str, list[Taken]] = {name: [] for name in everyone}
+        for _ in range(ROUNDS):
+            for name, work in everyone.items():
+                taken[name].append(work())
+        for way in self.ours:
+            for rival in self.theirs:
+                yield self._result(way, rival, taken)
+
+    def _result(self, way: str, rival: str, taken: Mapping[str, list[Taken]]) -> Result:
+        ours, theirs = taken[way], taken[rival]
+        found = Result(
+            self.name + way,
+            self.unit,
+            [one.rate for one in ours],
+            rival,
+            [one.rate for one in theirs],
+            notes=f"CPU s a million: {_cpu(ours):.2f}, theirs {_cpu(theirs):.2f}",
+        )
+        goal = self.goals.get((way, rival))
+        if goal is not None:
+            found.goal, found.met = f"≥ {goal}×", (found.ratio or 0) >= goal
+        return found
+
+
+def _cpu(taken: list[Taken]) -> float:
+    return statistics.median(one.cpu_s_of_million for one in taken)

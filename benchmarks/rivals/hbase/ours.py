@@ -1,0 +1,125 @@
+"""rowkey's own client at the same tasks."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any
+
+from rivals.hbase.contract import (
+    BUCKETS,
+    CACHING,
+    FAMILY,
+    QUALIFIER,
+    RANGES,
+    VALUE,
+    Rival,
+    Taken,
+    expect,
+    row_key,
+    some_keys,
+    spread,
+    timed,
+)
+from rowkey.cells import LATEST, Cell, CellBlock, RowCells
+from rowkey.hbase import Scan, connect, to_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+CELLS = [Cell(FAMILY, QUALIFIER, LATEST, VALUE)]
+BLOCK = 100_000
+
+
+class Ours(Rival):
+    """The client of `rowkey.hbase`.
+
+    Args:
+        url: of the cluster.
+        source: the table to read.
+        sink: the table to write.
+        rows: how many rows the table to read has.
+    """
+
+    name = "rowkey"
+
+    def __init__(self, url: str, source: str, sink: str, rows: int) -> None:
+        super().__init__(rows)
+        self._client = connect(url)
+        self._source, self._sink = self._client.table(source), self._client.table(sink)
+
+    def load(self, rows: int) -> Taken:
+        return timed(rows, lambda: self._load(rows))
+
+    def _load(self, rows: int) -> None:
+        for start in range(0, rows, CACHING):
+            numbers = range(start, min(start + CACHING, rows))
+            self._sink.mutate([RowCells(row_key(number), CELLS) for number in numbers])
+
+    def load_columns(self, rows: int) -> Taken:
+        """Write so many rows that stand in Arrow columns."""
+        return timed(rows, lambda: self._load_columns(rows))
+
+    def _load_columns(self, rows: int) -> None:
+        import pyarrow as pa
+
+        for start in range(0, rows, BLOCK):
+            keys = _keys(start, min(start + BLOCK, rows))
+            values = pa.repeat(pa.scalar(VALUE, pa.binary()), len(keys))
+            self._sink.load([CellBlock(keys, FAMILY, QUALIFIER, values)])
+
+    def scan(self) -> Taken:
+        return timed(self.rows, lambda: expect(self.rows, self._source.scan().rows()))
+
+    def scan_columns(self) -> Taken:
+        """Read all rows with one scanner into Arrow columns."""
+        return timed(self.rows, self._scan_columns)
+
+    def _scan_columns(self) -> None:
+        count = 0
+        for answer in self._source.scan().answers():
+            count += to_columns(answer.cells, [FAMILY]).num_rows
+        expect(self.rows, range(count))
+
+    def salted_scan(self) -> Taken:
+        return timed(self.rows, lambda: expect(self.rows, self._merged()))
+
+    def _merged(self) -> Iterator[RowCells]:
+        # Each scan is begun at once, and asks one answer ahead.
+        runs = [self._source.scan(Scan(start, stop)).rows() for start, stop in RANGES]
+        return heapq.merge(*runs, key=lambda row: row.row[2:])
+
+    def get(self, count: int, threads: int) -> Taken:
+        keys = some_keys(count, self.rows)
+        return timed(count, lambda: spread(keys, threads, self._get))
+
+    def _get(self, key: bytes) -> None:
+        if not self._source.get(key).cells:
+            raise ValueError(f"{key!r} is not found")
+
+    def put(self, count: int, threads: int) -> Taken:
+        keys = [row_key(number) for number in range(count)]
+        return timed(count, lambda: spread(keys, threads, self._put))
+
+    def _put(self, key: bytes) -> None:
+        self._sink.put(key, {(FAMILY, QUALIFIER): VALUE})
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _keys(start: int, stop: int) -> pa.Array[Any]:
+    """The keys of rows as a column, digit by digit."""
+    import numpy as np
+    import pyarrow as pa
+
+    numbers = np.arange(start, stop, dtype=np.int64)
+    digits = np.empty((len(numbers), 17), np.uint8)
+    for place in range(16, 1, -1):
+        digits[:, place] = numbers % 10
+        numbers //= 10
+    buckets = np.arange(start, stop) % BUCKETS
+    digits[:, 0], digits[:, 1] = buckets // 10, buckets % 10
+    flat = pa.py_buffer((digits + ord("0")).tobytes())
+    return pa.Array.from_buffers(pa.binary(17), len(digits), [None, flat]).cast(pa.binary())

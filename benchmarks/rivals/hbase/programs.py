@@ -1,0 +1,84 @@
+"""Clients of other languages: a program that is told a task a line, and answers what it took."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oracles.build import Source, build
+from rivals.hbase.contract import Rival, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OFFICIAL = Source(Path(__file__).parent / "official", "Bench")
+FLAGS = ("-Xmx2g", "-Djava.net.preferIPv4Stack=true")
+
+
+class Program(Rival):
+    """A client in a process of its own; the tasks are those of `official/Bench.java`.
+
+    Args:
+        name: what to call it.
+        command: starts it.
+        rows: rows of the table to read.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], rows: int) -> None:
+        super().__init__(rows)
+        self.name = name
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            bufsize=1,
+        )
+
+    def _ask(self, *words: object) -> Taken:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(" ".join(map(str, words)) + "\n")
+        answer = self._process.stdout.readline().split()
+        if not answer or answer[0] != "=":
+            raise RuntimeError(f"{self.name} could not {words}: {' '.join(answer)}")
+        return Taken(int(answer[1]), float(answer[2]), float(answer[3]))
+
+    def load(self, rows: int) -> Taken:
+        return self._ask("load", rows)
+
+    def scan(self) -> Taken:
+        return self._ask("scan", self.rows)
+
+    def salted_scan(self) -> Taken:
+        return self._ask("salted", self.rows)
+
+    def get(self, count: int, threads: int) -> Taken:
+        return self._ask("get", count, threads, self.rows)
+
+    def put(self, count: int, threads: int) -> Taken:
+        return self._ask("put", count, threads)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+
+def official(zookeeper_port: int, source: str, sink: str, rows: int) -> Program:
+    """The client HBase ships with, in Java.
+
+    Args:
+        zookeeper_port: where ZooKeeper listens on this machine.
+        source: the table to read.
+        sink: the table to write.
+        rows: how many rows the table to read has.
+    """
+    built = build(OFFICIAL)
+    command = [built.java, *FLAGS, "-cp", built.class_path, OFFICIAL.main]
+    return Program("Java hbase-client 2.6.4", [*command, str(zookeeper_port), source, sink], rows)

@@ -1,0 +1,88 @@
+"""Tables on a real cluster, over its own protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
+from rowkey.engines.specs import check_spec
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rowkey.hbase import Client
+
+
+class HBase(Engine):
+    """Tables on a cluster, found by its ZooKeeper: `hbase://zk1,zk2:2181/hbase`.
+
+    What has returned is in the logs of the region servers; with `sync` it is on their disks too.
+    Everyone who reaches the cluster shares its tables. Regions split as the cluster decides.
+    """
+
+    name = scheme = "hbase"
+    persistent = True
+    shared = True
+    refuses: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, client: Client, url: str, *, sync: bool) -> None:
+        self.client, self._url, self._sync = client, url, sync
+        self._closed = False
+
+    @classmethod
+    def open(cls, where: str, *, sync: bool = False, clock: Callable[[], int] = now_ms) -> Self:
+        """Open a cluster; nothing is asked of it yet.
+
+        Args:
+            where: its servers, as `//zk1,zk2:2181/hbase`.
+            sync: whether every write is on disk before the call returns.
+            clock: gives the time of day in ms to those who write; servers have their own.
+
+        Raises:
+            Refused: no servers are named, or not as servers are.
+        """
+        from rowkey.hbase import connect  # who keeps tables elsewhere need not load it
+
+        url = f"{cls.scheme}:{where}"
+        return cls(connect(url), url, sync=sync)
+
+    @classmethod
+    def is_there(cls, where: str) -> bool:
+        from rowkey.hbase import parse_url
+
+        parse_url(f"{cls.scheme}:{where}")
+        return True
+
+    @property
+    def catalog_url(self) -> str:
+        return f"table:{self._url}"
+
+    def tables(self) -> list[str]:
+        self._require_open()
+        return sorted(self.client.admin.tables())
+
+    def create(self, spec: TableSpec) -> Store:
+        self._require_open()
+        check_spec(spec, self.refuses)
+        self.client.admin.create(spec.name, spec.families, spec.splits, spec.attributes)
+        return self.table(spec.name)
+
+    def table(self, name: str) -> Store:
+        from rowkey.engines.hbase import HBaseStore
+
+        self._require_open()
+        return HBaseStore(self.client, name, sync=self._sync)
+
+    def drop(self, name: str) -> None:
+        self._require_open()
+        self.client.admin.delete(name, disable=True)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Refused("engine", "it is closed", "an open engine")
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.client.close()

@@ -1,0 +1,218 @@
+"""A table of a cluster under the contract of engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from secrets import token_hex
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from rowkey.cells import (
+    RowCells,
+    check_amount,
+    check_comparison,
+    check_families,
+    check_mutation,
+)
+from rowkey.engines.asking import check_ask, check_columns, check_rows
+from rowkey.engines.contract import ALL, Cursor, Reader, RegionCount, Span, Store, TableSpec
+from rowkey.engines.hbase.asking import read_of, scan_of
+from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
+from rowkey.engines.specs import check_attributes_of, check_splits
+from rowkey.engines.territory import SplitLimits
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.cells import Cell, CellBlock, Family
+    from rowkey.engines.contract import Ask, Check
+    from rowkey.hbase import Client, Described, Scan
+
+
+class HBaseReader(Reader):
+    """What can be read of one table of a cluster.
+
+    Args:
+        client: speaks to the cluster.
+        name: the table.
+    """
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+        self._table = client.table(name)
+        described = client.admin.describe(name)
+        self._families: dict[str, Family] = {one.name: one for one in described.families}
+        self._cursors: WeakSet[HBaseCursor] = WeakSet()
+        self._closed = False
+
+    def _check(self, ask: Ask) -> None:
+        self._require_open()
+        check_ask(ask, self._known(ask.columns or ()))
+
+    def _known(self, names: Iterable[str]) -> Mapping[str, Family]:
+        """The families, asked for again if one is named that was not there: others may add one."""
+        if not self._families.keys() >= set(names):
+            self._look()
+        return self._families
+
+    def _look(self) -> Described:
+        """The table as it is described now."""
+        described = self.client.admin.describe(self.name)
+        self._families = {one.name: one for one in described.families}
+        return described
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Refused("table", f"{self.name} is closed", "an open table")
+
+    def get(self, rows: Sequence[bytes], ask: Ask = ALL) -> list[RowCells]:
+        self._check(ask)
+        check_rows(rows)
+        if ask.raw:
+            return [self._raw(row, ask) for row in rows]
+        read = read_of(ask)
+        if len(rows) == 1:
+            return [self._table.get(rows[0], read)]
+        return self._table.get_many(rows, read)
+
+    def _raw(self, row: bytes, ask: Ask) -> RowCells:
+        """Everything of one row, as a scan gives it: a get of HBase cannot be raw."""
+        scan = scan_of(Span(row, row), replace(ask, reverse=False, limit=None, batch=None))
+        with self._table.scan(replace(scan, include_stop=True)) as scanner:
+            return next(scanner.rows(), RowCells(row, []))
+
+    def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
+        self._check(ask)
+        return [self._cursor(scan_of(span, ask)) for span in spans]
+
+    def _cursor(self, scan: Scan) -> Cursor:
+        """One cursor; its first answer is asked for at once, and not waited for."""
+        if scan.is_empty:
+            return EmptyCursor()
+        cursor = HBaseCursor(self._table.scan(scan), tuple(self._families), raw=scan.raw)
+        self._cursors.add(cursor)
+        return cursor
+
+    def close(self) -> None:
+        self._closed = True
+        for cursor in list(self._cursors):
+            cursor.close()
+
+
+class HBaseStore(HBaseReader, Store):
+    """One table of a cluster, shared with everyone who reaches it.
+
+    Args:
+        client: speaks to the cluster.
+        name: the table.
+        sync: whether a write is on disk before the call returns, unless the call says otherwise.
+    """
+
+    def __init__(self, client: Client, name: str, *, sync: bool) -> None:
+        super().__init__(client, name)
+        self._sync = sync
+
+    @property
+    def spec(self) -> TableSpec:
+        self._require_open()
+        described = self._look()
+        starts = [region.start for region in self.client.admin.regions(self.name)]
+        return TableSpec(self.name, described.families, tuple(starts[1:]), described.attributes)
+
+    def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        self._require_open()
+        for mutation in mutations:
+            check_mutation(mutation, self._known(cell.family for cell in mutation.cells))
+        if mutations:
+            self._table.mutate(mutations, sync=self._sync if sync is None else sync)
+
+    def load(self, blocks: Sequence[CellBlock]) -> None:
+        self._require_open()
+        check_families([block.family for block in blocks], self._known(b.family for b in blocks))
+        if blocks:
+            self._table.load(blocks)
+
+    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+        self._check_columns(row, amounts)
+        for _, _, amount in amounts:
+            check_amount(amount)
+        return self._table.increment(row, amounts)
+
+    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        self._check_columns(row, pieces)
+        return self._table.append(row, pieces)
+
+    def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
+        self._require_open()
+        columns = [(family, qualifier) for family, qualifier, _ in changes]
+        check_columns(row, columns, self._known(family for family, _ in columns))
+
+    def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
+        self._require_open()
+        known = self._known((check.family, *(cell.family for cell in cells)))
+        check_mutation(RowCells(row, cells), known)
+        check_families([check.family], known)
+        check_comparison(check.operator, check.value)
+        column = (check.family, check.qualifier)
+        return self._table.check_and_mutate(row, *column, check.operator, check.value, cells)
+
+    def regions(self) -> list[RegionCount]:
+        self._require_open()
+        return [
+            RegionCount(one.start, one.stop, one.writes, one.reads)
+            for one in self.client.admin.counters(self.name)
+        ]
+
+    def split(self, at: bytes) -> None:
+        self._require_open()
+        check_splits(self.name, (at,))
+        self.client.admin.split(self.name, at)
+
+    def alter(self, families: Sequence[Family]) -> None:
+        self._require_open()
+        check_attributes_of(families, {})
+        self.client.admin.alter(self.name, families)
+        self._look()
+
+    def annotate(self, attributes: Mapping[str, str]) -> None:
+        self._require_open()
+        SplitLimits.read(attributes)
+        gone = dict.fromkeys(self._look().attributes.keys() - attributes.keys())
+        self.client.admin.annotate(self.name, {**gone, **attributes})
+
+    def flush(self) -> None:
+        self._require_open()
+        self.client.admin.flush(self.name)
+
+    def compact(self, *, major: bool = True) -> None:
+        self._require_open()
+        self.client.admin.compact(self.name, major=major)
+
+    def size(self) -> int:
+        self._require_open()
+        return sum(one.load.files_mb << 20 for one in self.client.admin.counters(self.name))
+
+    def snapshot(self) -> Reader:
+        self._require_open()
+        return HBaseSnapshot.take(self.client, self.name)
+
+
+class HBaseSnapshot(HBaseReader):
+    """A table as it was: a copy that shares its files, dropped when closed."""
+
+    @classmethod
+    def take(cls, client: Client, name: str) -> HBaseSnapshot:
+        """A copy of a table as it is now."""
+        copy = f"{name}.at.{token_hex(8)}"
+        client.admin.snapshot(name, copy.replace(":", "."))
+        try:
+            client.admin.clone(copy.replace(":", "."), copy)
+        finally:
+            client.admin.delete_snapshot(copy.replace(":", "."))
+        return cls(client, copy)
+
+    def close(self) -> None:
+        if not self._closed:
+            super().close()
+            self.client.admin.delete(self.name, disable=True)

@@ -1,0 +1,232 @@
+"""The connections of a client: one for each server and service, opened when first needed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
+
+from rowkey.hbase.connection.connection import Connection
+from rowkey.hbase.connection.handshake import shown_address
+from rowkey.hbase.errors import AskedWrongly, ConnectionLost, HBaseError, ServerGone
+
+if TYPE_CHECKING:
+    from rowkey.hbase.settings import Deadline, Settings
+
+_REMEMBERED_S: Final = 600.0
+"""Seconds after which a dead address is forgotten: in a cloud they come and do not come back."""
+
+
+@dataclass(slots=True)
+class _Opening:
+    """A connection that one caller opens while others wait for it."""
+
+    over: Event = field(default_factory=Event)
+    opened: Connection | None = None
+    error: HBaseError | None = None
+
+
+@dataclass(slots=True)
+class _Dead:
+    """An address that did not accept: when it may be tried again, and by whom it is."""
+
+    error: ServerGone
+    pause_s: float
+    until: float
+    probed: bool = False
+
+
+class Servers:
+    """One connection for each server and service, opened once however many threads want it.
+
+    Args:
+        settings: limits; `pause_s` and `pause_most_s` are those between probes of a dead server.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: dict[tuple[tuple[str, int], str], Connection] = {}
+        self._start_anew()
+        _LIVING.add(self)
+
+    def _start_anew(self) -> None:
+        self._lock = Lock()
+        self._openings: dict[tuple[tuple[str, int], str], _Opening] = {}
+        self._dead: dict[tuple[str, int], _Dead] = {}
+        self._closed = False
+
+    def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Connection:
+        """The connection to a service, opened if there is none that works.
+
+        A server that did not accept is tried by one caller at a time, after a pause that grows;
+        the others get its last error at once.
+
+        Raises:
+            ServerGone: the server does not accept, or did not when it was last tried.
+            AskedWrongly: these servers were closed.
+        """
+        key = (address, service)
+        ready = self._open.get(key)
+        if ready is not None:
+            ready.look()
+            if ready.broken is None:
+                return ready
+        opening, mine = self._join(key)
+        if mine:
+            return self._establish(key, opening, deadline)
+        if not opening.over.wait(deadline.left()):
+            place = shown_address(address)
+            raise ConnectionLost(place, "is still being connected to", server=place)
+        if opening.opened is None:
+            assert opening.error is not None
+            raise opening.error.again()
+        return opening.opened
+
+    def _join(self, key: tuple[tuple[str, int], str]) -> tuple[_Opening, bool]:
+        """The opening of a connection, and whether it is the caller's to do."""
+        with self._lock:
+            if self._closed:
+                raise AskedWrongly("client", "it is closed", "an open client")
+            ready = self._open.get(key)
+            if ready is not None and ready.broken is None:
+                return _done(ready), False
+            dead = self._dead.get(key[0])
+            if dead is not None and (dead.probed or monotonic() < dead.until):
+                raise dead.error.again()
+            opening = self._openings.get(key)
+            if opening is not None:
+                return opening, False
+            if dead is not None:
+                dead.probed = True
+            opening = self._openings[key] = _Opening()
+            return opening, True
+
+    def _establish(
+        self, key: tuple[tuple[str, int], str], opening: _Opening, deadline: Deadline
+    ) -> Connection:
+        address, service = key
+        try:
+            opened = Connection.open(address, service, self._settings, deadline)
+        except ServerGone as error:
+            self._failed(key, opening, error)
+            raise
+        except BaseException:
+            place = shown_address(address)
+            what = "connecting to it was interrupted"
+            self._failed(key, opening, ConnectionLost(place, what, server=place))
+            raise
+        with self._lock:
+            self._openings.pop(key, None)
+            self._dead.pop(address, None)
+            if self._closed:
+                opening.error = AskedWrongly("client", "it was closed", "an open client")
+            else:
+                opening.opened = self._open[key] = opened
+                self._sweep()
+        opening.over.set()
+        if opening.error is not None:
+            opened.close()
+            raise opening.error.again()
+        return opened
+
+    def _failed(
+        self, key: tuple[tuple[str, int], str], opening: _Opening, error: ServerGone
+    ) -> None:
+        now, address = monotonic(), key[0]
+        with self._lock:
+            self._openings.pop(key, None)
+            before = self._dead.get(address)
+            pause = self._settings.pause_s
+            if before is not None:
+                pause = min(self._settings.pause_most_s, 2 * before.pause_s)
+            self._dead = {
+                one: dead for one, dead in self._dead.items() if now - dead.until < _REMEMBERED_S
+            }
+            self._dead[address] = _Dead(error, pause, now + pause)
+            opening.error = error
+        opening.over.set()
+
+    def _sweep(self) -> None:
+        """Forget broken connections, those to servers that nobody asks any more; locked."""
+        broken = [key for key, one in self._open.items() if one.broken is not None]
+        for key in broken:
+            del self._open[key]
+
+    def drop(self, address: tuple[str, int], error: HBaseError | None = None) -> None:
+        """Close the connections to a server.
+
+        Args:
+            address: the server's.
+            error: why; connections opened after it was made are kept, as they are newer than what
+                is known of the server. None: all are closed.
+        """
+        with self._lock:
+            found = [
+                (key, one)
+                for key, one in self._open.items()
+                if key[0] == address and (error is None or one.opened_at <= error.at)
+            ]
+            for key, _ in found:
+                del self._open[key]
+        for _, one in found:
+            why = f"the connection was dropped, because {error.mistake.what}" if error else ""
+            lost = ConnectionLost(one.place, why, server=one.place) if error else None
+            one.close(lost)
+
+    def close(self) -> None:
+        """Close all connections, and open none any more."""
+        with self._lock:
+            self._closed = True
+            found = list(self._open.values())
+            self._open.clear()
+        for one in found:
+            one.close()
+
+    def dump(self) -> dict[str, Any]:
+        """What the connections are doing, as JSON takes it."""
+        now = monotonic()
+        with self._lock:
+            found, dead = list(self._open.values()), dict(self._dead)
+            openings = [f"{shown_address(address)} {name}" for address, name in self._openings]
+        return {
+            "connections": [one.dump() for one in found],
+            "opening": openings,
+            "dead": {
+                shown_address(address): {
+                    "error": str(one.error),
+                    "tried_again_in_s": round(max(0.0, one.until - now), 3),
+                    "probed": one.probed,
+                }
+                for address, one in dead.items()
+            },
+        }
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: let go of the sockets, which are the parent's, and start anew."""
+        inherited = list(self._open.values())
+        self._open = {}
+        closed = self._closed
+        self._start_anew()
+        self._closed = closed
+        for one in inherited:
+            one.abandon()
+
+
+def _done(ready: Connection) -> _Opening:
+    opening = _Opening(opened=ready)
+    opening.over.set()
+    return opening
+
+
+_LIVING: Final[WeakSet[Servers]] = WeakSet()
+
+
+def _leave_to_parents() -> None:
+    for servers in list(_LIVING):
+        servers.leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_leave_to_parents)

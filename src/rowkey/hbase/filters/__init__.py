@@ -1,0 +1,82 @@
+"""What a server leaves out of an answer: the filters of gets, scans and conditions."""
+
+from rowkey.hbase.filters.columns import (
+    ColumnCountGetFilter,
+    ColumnPaginationFilter,
+    ColumnPrefixFilter,
+    ColumnRangeFilter,
+    FirstKeyOnlyFilter,
+    KeyOnlyFilter,
+    MultipleColumnPrefixFilter,
+    TimestampsFilter,
+)
+from rowkey.hbase.filters.comparators import (
+    BinaryComparator,
+    BinaryComponentComparator,
+    BinaryPrefixComparator,
+    BitComparator,
+    LongComparator,
+    NullComparator,
+    RegexStringComparator,
+    SubstringComparator,
+)
+from rowkey.hbase.filters.contract import Comparator, Filter
+from rowkey.hbase.filters.lists import FilterList, SkipFilter, WhileMatchFilter
+from rowkey.hbase.filters.rows import (
+    FuzzyRowFilter,
+    InclusiveStopFilter,
+    MultiRowRangeFilter,
+    PageFilter,
+    PrefixFilter,
+    RandomRowFilter,
+    RowRange,
+)
+from rowkey.hbase.filters.values import (
+    ColumnValueFilter,
+    DependentColumnFilter,
+    FamilyFilter,
+    QualifierFilter,
+    RowFilter,
+    SingleColumnValueExcludeFilter,
+    SingleColumnValueFilter,
+    ValueFilter,
+)
+
+__all__ = [
+    "BinaryComparator",
+    "BinaryComponentComparator",
+    "BinaryPrefixComparator",
+    "BitComparator",
+    "ColumnCountGetFilter",
+    "ColumnPaginationFilter",
+    "ColumnPrefixFilter",
+    "ColumnRangeFilter",
+    "ColumnValueFilter",
+    "Comparator",
+    "DependentColumnFilter",
+    "FamilyFilter",
+    "Filter",
+    "FilterList",
+    "FirstKeyOnlyFilter",
+    "FuzzyRowFilter",
+    "InclusiveStopFilter",
+    "KeyOnlyFilter",
+    "LongComparator",
+    "MultiRowRangeFilter",
+    "MultipleColumnPrefixFilter",
+    "NullComparator",
+    "PageFilter",
+    "PrefixFilter",
+    "QualifierFilter",
+    "RandomRowFilter",
+    "RegexStringComparator",
+    "RowFilter",
+    "RowRange",
+    "SingleColumnValueExcludeFilter",
+    "SingleColumnValueFilter",
+    "SkipFilter",
+    "SubstringComparator",
+    "TimestampsFilter",
+    "ValueFilter",
+    "WhileMatchFilter",
+]

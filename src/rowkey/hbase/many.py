@@ -1,0 +1,121 @@
+"""Actions on many rows, each with its own outcome."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import OVERHEAD, RowCells
+from rowkey.hbase.batching import Batch, Part
+from rowkey.hbase.errors import HBaseError
+from rowkey.hbase.requests.multi import Multi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.hbase.requests.multi import Action, Outcome
+
+ACTION_BYTES = 32
+"""Bytes of an action beside its cells, about: tags and lengths of protobuf, and the row key."""
+
+
+class Many(Batch):
+    """Actions in any order, and what came of each.
+
+    Args:
+        table: whose rows they are about.
+        actions: the actions; of equal rows the order stays.
+        nonce_group: number of the client, beside the nonces of the actions.
+        sync: whether what is written is on the disks before it is acknowledged.
+
+    Attributes:
+        outcomes: what came of each action, in the order given.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        actions: Sequence[Action],
+        nonce_group: int = 0,
+        *,
+        sync: bool = False,
+    ) -> None:
+        self.table, self._nonce_group, self._sync = table, nonce_group, sync
+        rows = [row_of(action) for action in actions]
+        self._order = sorted(range(len(rows)), key=rows.__getitem__)
+        self._rows = [rows[place] for place in self._order]
+        self._actions = [actions[place] for place in self._order]
+        self._ends = list(accumulate(map(_size, self._actions), initial=0))
+        self.outcomes: list[Outcome] = [None] * len(actions)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, place: int) -> bytes:
+        return self._rows[place]
+
+    def below(self, key: bytes) -> int:
+        return bisect_left(self._rows, key)
+
+    def fit(self, start: int, stop: int, size: int, count: int) -> int:
+        last = min(stop, start + count)
+        end = bisect_right(self._ends, self._ends[start] + size, start, last + 1) - 1
+        return max(start + 1, end)
+
+    def size(self, start: int, stop: int) -> int:
+        return self._ends[stop] - self._ends[start]
+
+    def request(self, parts: Sequence[Part]) -> Multi:
+        regions = [(part.region.name, self._actions[part.start : part.stop]) for part in parts]
+        return Multi(regions, self._nonce_group, self._sync)
+
+    def settle(
+        self, parts: Sequence[Part], answer: list[Outcome]
+    ) -> Iterator[tuple[int, HBaseError]]:
+        places = (place for part in parts for place in range(part.start, part.stop))
+        for place, outcome in zip(places, answer, strict=True):
+            if isinstance(outcome, HBaseError):
+                yield place, outcome
+            elif outcome is not None:
+                self.outcomes[self._order[place]] = outcome
+
+
+def row_of(action: Action) -> bytes:
+    """The row key of an action."""
+    return action.row
+
+
+def _size(action: Any) -> int:
+    """Bytes of an action in a request, about."""
+    if type(action) is not RowCells:
+        return ACTION_BYTES + len(action.row)
+    row, cells = action
+    own = sum(len(cell[0]) + len(cell[1]) + len(cell[3]) for cell in cells)
+    return ACTION_BYTES + len(row) + own + len(cells) * (OVERHEAD + 16 + len(row))
+
+
+def waves(mutations: Sequence[RowCells]) -> Iterator[list[RowCells]]:
+    """Mutations cut so that no row is named twice at once: a server would reorder them.
+
+    Cost: nothing where all rows differ.
+
+    Source: HRegion.doMiniBatchMutate writes puts and deletes of a batch together, with one
+        timestamp.
+
+    >>> [len(wave) for wave in waves([RowCells(b"a", ()), RowCells(b"b", ()), RowCells(b"a", ())])]
+    [2, 1]
+    """
+    seen: set[bytes] = {mutation[0] for mutation in mutations}
+    if len(seen) == len(mutations):
+        yield list(mutations)
+        return
+    wave: list[RowCells] = []
+    seen = set()
+    for mutation in mutations:
+        if mutation[0] in seen:
+            yield wave
+            wave, seen = [], set()
+        wave.append(mutation)
+        seen.add(mutation[0])
+    yield wave

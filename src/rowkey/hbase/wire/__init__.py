@@ -1,0 +1,1 @@
+"""The bytes of HBase's protocol: protobuf by hand, frames, cell blocks; no socket."""

@@ -1,0 +1,169 @@
+"""What is refused before anything is sent: all that HBase would take and never get done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hbase.admin.scripted import Scripted
+from rowkey.cells import Family
+from rowkey.errors import DeclarationError, Refused
+from rowkey.hbase.admin import Admin
+
+D = Family("d")
+
+
+def family(**words: Any) -> dict[str, Any]:
+    """A table with one family of these attributes."""
+    return {"families": [Family("d", **words)]}
+
+
+def words(**attributes: Any) -> dict[str, Any]:
+    """A table with these words."""
+    return {"attributes": attributes}
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    # names of tables
+    *(({"name": name}, "name") for name in ("a b", "a/b", "a$b", "a,b", "a:b:c", "a\0b")),
+    *(({"name": name}, "name") for name in (".a", "-a", "", "ns:", ":a", "é", None, b"t")),
+    ({"name": "a" * 256}, "name"),
+    ({"name": "zookeeper"}, "name"),
+    # families
+    ({"families": []}, "families"),
+    ({"families": [D, Family("e"), D]}, "families.d"),
+    ({"families": ["d"]}, "families[0]"),
+    ({"families": [Family("")]}, "families[0]"),
+    *(({"families": [Family(name)]}, f"families.{name}") for name in ("a:b", "a/b", ".a")),
+    ({"families": [Family("a\x01")]}, "families.a\\x01"),
+    ({"families": [Family("recovered.edits")]}, "families.recovered.edits"),
+    ({"families": [Family("a" * 128)]}, f"families.{'a' * 80}"),
+    # splits
+    ({"splits": [b"m", b"c", b"x"]}, "splits[1]"),
+    ({"splits": [b"", b"c"]}, "splits[0]"),
+    ({"splits": [b"c", b"c"]}, "splits[1]"),
+    ({"splits": [b"k" * 32_718]}, "splits[0]"),
+    ({"splits": ["c"]}, "splits[0]"),
+    ({"splits": b"abc"}, "splits[0]"),
+    # attributes of a family
+    *((family(versions=value), "families.d.versions") for value in (0, -1, "3", 2.5, 2**31)),
+    *((family(ttl_s=value), "families.d.ttl") for value in (0, -1, "FOREVER", "1 DAYS", 2**31)),
+    (family(min_versions=3, versions=2, ttl_s=9), "families.d.min_versions"),
+    *((family(block_size=value), "families.d.block_size") for value in (1_023, 16_777_217)),
+    *((family(replication_scope=value), "families.d.replication_scope") for value in (7, -1)),
+    *((family(compression=value), "families.d.compression") for value in ("gz", "NOPE", "", None)),
+    (family(compression_compact="gz"), "families.d.compression_compact"),
+    *((family(bloom=value), "families.d.bloom") for value in ("NOPE", "row")),
+    *((family(bloom=f"ROWPREFIX_FIXED_LENGTH{n}"), "families.d.bloom") for n in ("", "(0)", "(n)")),
+    (family(in_memory_compaction="NOPE"), "families.d.in_memory_compaction"),
+    *((family(encoding=value), "families.d.encoding") for value in ("NOPE", "fast_diff")),
+    (family(block_cache="maybe"), "families.d.block_cache"),
+    (family(in_memory="yes"), "families.d.in_memory"),
+    (family(keep_deleted="maybe"), "families.d.keep_deleted"),
+    (family(dfs_replication=513), "families.d.dfs_replication"),
+    # words of a table
+    *((words(MAX_FILESIZE=value), "attributes.MAX_FILESIZE") for value in ("2097151", "10 GB")),
+    *((words(MAX_FILESIZE=value), "attributes.MAX_FILESIZE") for value in ("", "1" * 30, 1 << 30)),
+    (words(MEMSTORE_FLUSHSIZE="1048575"), "attributes.MEMSTORE_FLUSHSIZE"),
+    *((words(DURABILITY=value), "attributes.DURABILITY") for value in ("NOPE", "sync_wal")),
+    *((words(REGION_REPLICATION=value), "attributes.REGION_REPLICATION") for value in ("0", "01")),
+    *((words(READONLY=value), "attributes.READONLY") for value in ("yes", "TRUE", True, "")),
+    (words(SPLIT_ENABLED="no"), "attributes.SPLIT_ENABLED"),
+    (words(MERGE_ENABLED="no"), "attributes.MERGE_ENABLED"),
+    (words(SPLIT_POLICY="NoPolicy"), "attributes.SPLIT_POLICY"),
+    (words(readonly="true"), "attributes.readonly"),
+    (words(MAX_FILESIZ="4194304"), "attributes.MAX_FILESIZ"),
+    (words(STORAGE_POLICY="HOT"), "attributes.STORAGE_POLICY"),
+    (words(IS_META="true"), "attributes.IS_META"),
+    ({"attributes": {"": "x"}}, "attributes"),
+    ({"attributes": {"a.b": "\ud800"}}, "attributes.a.b"),
+    ({"configuration": {"hbase.x": 1}}, "configuration.hbase.x"),
+    ({"attributes": {"a.b": "1"}, "configuration": {"a.b": "1"}}, "configuration.a.b"),
+]
+
+
+@pytest.mark.parametrize(("spec", "path"), BAD, ids=lambda value: repr(value)[:60])
+def test_refused_before_anything_is_sent(spec: dict[str, Any], path: str) -> None:
+    """Each input that a server takes badly is refused, with its path, and nothing is sent."""
+    caller = Scripted({})
+    given = {"name": "t", "families": [D], **spec}
+    with pytest.raises(DeclarationError) as caught:
+        Admin(caller).create(**given)
+    assert (path, []) == (caught.value.mistakes[0].path, caller.asked)
+
+
+def test_all_mistakes_at_once() -> None:
+    """A table with a mistake in each place tells of all of them."""
+    with pytest.raises(DeclarationError) as caught:
+        Admin(Scripted({})).create(
+            "a b", [Family("d", versions=0, ttl_s=0)], [b"b", b"a"], {"READONLY": "yes"}
+        )
+    assert [
+        "name", "families.d.versions", "families.d.ttl", "splits[1]", "attributes.READONLY"
+    ] == [mistake.path for mistake in caught.value.mistakes]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("word", "remedy"),
+    [
+        ("max_filesize", "Did you mean MAX_FILESIZE?"),
+        ("MAX_FILE_SIZE", "Did you mean MAX_FILESIZE?"),
+        ("Readonly", "Did you mean READONLY?"),
+        ("QXZ", "Put a point into a word of your own: app.qxz."),
+    ],
+)
+def test_remedies(word: str, remedy: str) -> None:
+    """A misspelt word is told what was meant; a word of one's own how to be written."""
+    with pytest.raises(DeclarationError, match="is no word of a table to HBase") as caught:
+        Admin(Scripted({})).create("t", [D], attributes={word: "true"})
+    assert remedy == caught.value.mistakes[0].remedy
+
+
+@pytest.mark.parametrize("key", [b"", "a", b"k" * 32_718, None])
+def test_splits_at(key: Any) -> None:
+    """A region is not divided where none can begin; nothing is asked of the master."""
+    caller = Scripted({})
+    with pytest.raises(Refused):
+        Admin(caller).split("t", key) if key != b"" else Admin(caller).merge("t", key, 1)  # type: ignore[arg-type]
+    assert [] == caller.asked
+
+
+@pytest.mark.parametrize("name", ["a b", "", "a:b", None, ".a"])
+def test_names_of_snapshots(name: Any) -> None:
+    """A snapshot that cannot be called so is not begun, nor is a table made of one."""
+    caller = Scripted({})
+    with pytest.raises(Refused):
+        Admin(caller).snapshot("t", name)
+    assert [] == caller.asked
+
+
+@pytest.mark.parametrize("name", ["a b", "", "a:b", None, "-"])
+def test_names_of_namespaces(name: Any) -> None:
+    """A namespace that cannot be called so is not begun."""
+    caller = Scripted({})
+    with pytest.raises(Refused):
+        Admin(caller).create_namespace(name)
+    assert [] == caller.asked
+
+
+@pytest.mark.parametrize("name", ["", None, 7])
+@pytest.mark.parametrize(
+    "verb", ["state", "exists", "describe", "enable", "disable", "truncate", "delete"]
+)
+def test_no_name(verb: str, name: Any) -> None:
+    """What is no name of a table is not asked for."""
+    caller = Scripted({})
+    with pytest.raises(Refused):
+        getattr(Admin(caller), verb)(name)
+    assert [] == caller.asked
+
+
+def test_changes_are_checked_too() -> None:
+    """Bad families and bad words are refused before a table is changed."""
+    caller = Scripted({})
+    with pytest.raises(DeclarationError, match="versions"):
+        Admin(caller).alter("t", [Family("d", versions=0)])
+    with pytest.raises(DeclarationError, match="DURABILITY"):
+        Admin(caller).annotate("t", {"DURABILITY": "NOPE", "rowkey.n": None})
+    assert [] == caller.asked

@@ -1,0 +1,87 @@
+import getpass
+import socket
+from contextlib import closing
+
+import pytest
+
+from hbase.fakes import FakeServer, answering
+from rowkey.hbase.connection import Connection
+from rowkey.hbase.connection.handshake import connect, first_words
+from rowkey.hbase.errors import ConnectionLost
+from rowkey.hbase.settings import Deadline, Settings
+
+RECORDED = bytes.fromhex(
+    "4842617300500000005d0a080a06726f776b6579120d436c69656e74536572766963651a2b6f72672e617061"
+    "6368652e6861646f6f702e68626173652e636f6465632e4b657956616c7565436f6465632a150a05322e362e"
+    "3012001a0022002a00320038024006"
+)
+"""Source: facts of the protocol, 3.11; servers of 2.5.13, 2.6.4 and 3.0.0-alpha-4."""
+
+
+def soon() -> Deadline:
+    """A deadline that no test comes near."""
+    return Deadline.after(30)
+
+
+def test_first_words_are_the_recorded_ones() -> None:
+    """As servers of three versions took and answered them."""
+    assert RECORDED == first_words("ClientService", Settings(user="rowkey"))
+
+
+def test_who_has_no_name_is_named_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run as a number that no file names."""
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    monkeypatch.setattr("os.getuid", lambda: 4711)
+    assert b"\x0a\x06\x0a\x044711" in first_words("ClientService", Settings())
+
+
+def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name may have an address where nobody listens before the one where somebody does."""
+    with FakeServer(answering(lambda _: b"here")) as server:
+        port = server.address[1]
+        real = socket.getaddrinfo
+
+        def both(host: str, port: int, **about: int) -> object:
+            if about["flags"]:
+                raise socket.gaierror(socket.EAI_NONAME, f"{host} is no number")
+            return [
+                *real("127.0.0.2", port, type=socket.SOCK_STREAM),
+                *real("127.0.0.1", port, type=socket.SOCK_STREAM),
+            ]
+
+        monkeypatch.setattr(socket, "getaddrinfo", both)
+        address = ("rs1.example", port)
+        with closing(Connection.open(address, "ClientService", Settings(), soon())) as line:
+            assert b"here" == line.send("Get", b"", deadline=soon()).result(soon()).message
+
+
+def test_a_port_that_answers_itself_is_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Called from the same port of this machine, a connection meets itself and would echo."""
+    real = socket.socket
+
+    class Same(real):  # type: ignore[valid-type, misc]
+        """A socket that is bound to the port it will call."""
+
+        def connect(self, address: tuple[str, int]) -> None:
+            """From where it goes to."""
+            self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self.bind(address)
+            super().connect(address)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        free = listening.getsockname()
+    monkeypatch.setattr(socket, "socket", Same)
+    with pytest.raises(ConnectionLost, match="Connection refused"):
+        connect(free, Settings(), soon())
+
+
+def test_a_socket_that_is_not_connected_is_closed() -> None:
+    """Nothing is left open of an address that refuses; warnings are errors here."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        free = listening.getsockname()
+    with pytest.raises(ConnectionLost, match=rf"127\.0\.0\.1:{free[1]}: does not accept"):
+        connect(free, Settings(), soon())

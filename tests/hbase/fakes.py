@@ -1,0 +1,212 @@
+"""A server on loopback that does what a test scripts: it answers, stalls, lies or hangs up."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Self
+
+from rowkey.hbase.wire.proto import Message, blob, flag, message, read_varint, text, uint, varint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from threading import Event
+
+JOIN_S = 20.0
+"""Seconds in which the threads of a fake server must end."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as a server reads it."""
+
+    call_id: int
+    method: str
+    param: bytes
+    cells: bytes
+    timeout_ms: int
+
+
+def framed(body: bytes) -> bytes:
+    """A frame: its length and itself."""
+    return len(body).to_bytes(4, "big") + body
+
+
+def answer_frame(call_id: int, body: bytes = b"", cells: bytes = b"") -> bytes:
+    """The frame of an answer."""
+    block = message(3, uint(1, len(cells))) if cells else b""
+    header = uint(1, call_id % 2**32) + block
+    return framed(varint(len(header)) + header + varint(len(body)) + body + cells)
+
+
+def fault_frame(
+    call_id: int,
+    java: str,
+    says: str,
+    *,
+    do_not_retry: bool = False,
+    host: str | None = None,
+    port: int | None = None,
+) -> bytes:
+    """The frame of an exception, its stack trace as a server writes it."""
+    trace = f"{java}: {says}\n\tat org.apache.hadoop.hbase.Somewhere.java:1"
+    fault = text(1, java) + text(2, trace) + text(3, host) + uint(4, port) + flag(5, do_not_retry)
+    header = uint(1, call_id % 2**32) + blob(2, fault)
+    return framed(varint(len(header)) + header)
+
+
+class Peer:
+    """One connection of a client, as its server sees it; a script reads and writes through it."""
+
+    def __init__(self, accepted: socket.socket) -> None:
+        self.socket = accepted
+        self.header = Message(b"")
+        self.words = b""
+        self._writing = Lock()
+
+    def greet(self) -> None:
+        """Read the first words of the client."""
+        self.words = self._read(6)
+        self.header = Message(self._read(int.from_bytes(self._read(4), "big")))
+
+    def _read(self, count: int) -> bytes:
+        pieces = []
+        while count:
+            piece = self.socket.recv(min(count, 1 << 20))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
+    def asked(self) -> Asked:
+        """The next request; EOFError when the client has hung up."""
+        frame = self._read(int.from_bytes(self._read(4), "big"))
+        size, at = read_varint(frame, 0)
+        header = Message(frame[at : at + size])
+        block = header.message(5)
+        stop = len(frame) - (block.uint(1) if block else 0)
+        size, at = read_varint(frame, at + size)
+        param, cells = frame[at : at + size], frame[stop:]
+        return Asked(header.uint(1), header.text(3), param, cells, header.uint(7))
+
+    def write(self, raw: bytes) -> None:
+        """Send bytes as they are; whole, however many threads of a script write."""
+        with self._writing:
+            self.socket.sendall(raw)
+
+    def answer(self, asked: Asked, body: bytes = b"", cells: bytes = b"") -> None:
+        """Answer a request."""
+        self.write(answer_frame(asked.call_id, body, cells))
+
+    def fail(self, asked: Asked, java: str, says: str = "", *, do_not_retry: bool = False) -> None:
+        """Answer a request with an exception."""
+        self.write(fault_frame(asked.call_id, java, says, do_not_retry=do_not_retry))
+
+    def hang_up(self) -> None:
+        """Close the connection; the client reads EOF."""
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+    def reset(self) -> None:
+        """Cut the connection; the client reads ECONNRESET."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+
+def answering(reply: Callable[[Asked], bytes | tuple[bytes, bytes] | None]) -> Callable[..., None]:
+    """The script of a server that answers each request as it comes; None is no answer at all."""
+
+    def script(peer: Peer) -> None:
+        while True:
+            asked = peer.asked()
+            made = reply(asked)
+            if isinstance(made, tuple):
+                peer.answer(asked, *made)
+            elif made is not None:
+                peer.answer(asked, made)
+
+    return script
+
+
+def stalled(over: Event) -> Callable[[Peer], None]:
+    """The script of a server that neither reads nor answers, until the test is over."""
+
+    def script(_: Peer) -> None:
+        over.wait(JOIN_S)
+
+    return script
+
+
+class FakeServer:
+    """A server on loopback; each connection runs the script in a thread of its own.
+
+    Args:
+        script: what is done with a connection; it ends with EOFError when the client hangs up.
+        greets: whether the client's first words are read before the script begins.
+        port: to listen on; 0: any free one.
+    """
+
+    def __init__(
+        self, script: Callable[[Peer], None], *, greets: bool = True, port: int = 0
+    ) -> None:
+        self._script, self._greets = script, greets
+        self._listening = socket.create_server(("127.0.0.1", port))
+        self.address: tuple[str, int] = ("127.0.0.1", self._listening.getsockname()[1])
+        self.peers: list[Peer] = []
+        self.problems: list[BaseException] = []
+        self._threads = [Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                accepted, _ = self._listening.accept()
+            except OSError:
+                return
+            peer = Peer(accepted)
+            self.peers.append(peer)
+            thread = Thread(target=self._serve, args=(peer,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _serve(self, peer: Peer) -> None:
+        try:
+            if self._greets:
+                peer.greet()
+            self._script(peer)
+        except (EOFError, OSError):
+            pass  # the client, or the end of the test, hung up
+        except BaseException as problem:  # noqa: BLE001 - told when the server is closed
+            self.problems.append(problem)
+        finally:
+            peer.socket.close()
+
+    def close(self) -> None:
+        """End it, and tell what went wrong in its scripts."""
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._threads[0].join(JOIN_S)
+        for peer in self.peers:
+            peer.hang_up()
+        for thread in self._threads:
+            thread.join(JOIN_S)
+        assert [] == [thread for thread in self._threads if thread.is_alive()]
+        assert [] == self.problems
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def free_port() -> int:
+    """A port that nobody listens on, just now."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port

@@ -1,0 +1,221 @@
+"""The filter language: what it says, and that every mistake is told with its place."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.errors import Refused
+from rowkey.hbase import filters as f
+from rowkey.hbase.happybase import parse_filter
+from rowkey.hbase.happybase.filter_language import DEPTH_MOST
+
+A, B, C = f.PrefixFilter(b"a"), f.PrefixFilter(b"b"), f.PrefixFilter(b"c")
+PA, PB, PC = (f"PrefixFilter('{name}')" for name in "abc")
+X = f.BinaryComparator(b"x")
+
+SIMPLE: dict[str, f.Filter] = {
+    "KeyOnlyFilter()": f.KeyOnlyFilter(),
+    "KeyOnlyFilter ( true )": f.KeyOnlyFilter(True),
+    "FirstKeyOnlyFilter()": f.FirstKeyOnlyFilter(),
+    "PrefixFilter('it''s')": f.PrefixFilter(b"it's"),
+    "PrefixFilter('')": f.PrefixFilter(b""),
+    "PrefixFilter('''')": f.PrefixFilter(b"'"),
+    "PrefixFilter('a) OR (b, c')": f.PrefixFilter(b"a) OR (b, c"),
+    "PrefixFilter('é')": f.PrefixFilter("é".encode()),
+    "ColumnPrefixFilter('q')": f.ColumnPrefixFilter(b"q"),
+    "MultipleColumnPrefixFilter('a','b', 'c')": f.MultipleColumnPrefixFilter((b"a", b"b", b"c")),
+    "ColumnCountGetFilter(4)": f.ColumnCountGetFilter(4),
+    "PageFilter(0004)": f.PageFilter(4),
+    "ColumnPaginationFilter(3, 5)": f.ColumnPaginationFilter(3, 5),
+    "InclusiveStopFilter('z')": f.InclusiveStopFilter(b"z"),
+    "TimestampsFilter (5985489, 9223372036854775807)": f.TimestampsFilter((5985489, 2**63 - 1)),
+    "RowFilter(<=, 'binary:x')": f.RowFilter("<=", X),
+    "RowFilter(= 'binary:x')": f.RowFilter("=", X),
+    "FamilyFilter(!=,'binary:a:b')": f.FamilyFilter("!=", f.BinaryComparator(b"a:b")),
+    "QualifierFilter(>,'binaryprefix:x')": f.QualifierFilter(">", f.BinaryPrefixComparator(b"x")),
+    "ValueFilter(=,'regexstring:a.*')": f.ValueFilter("=", f.RegexStringComparator("a.*")),
+    "ValueFilter(=,'regexstringnocase:a')": f.ValueFilter("=", f.RegexStringComparator("a", 34)),
+    "ValueFilter(!=,'substring:Ab')": f.ValueFilter("!=", f.SubstringComparator("Ab")),
+    "ColumnRangeFilter('a', true, 'c', FALSE)": f.ColumnRangeFilter(b"a", b"c", True, False),
+    "SingleColumnValueFilter('d','q',<,'binary:x')": f.SingleColumnValueFilter("d", b"q", "<", X),
+    "SingleColumnValueFilter('d','q',<,'binary:x',true,false)": f.SingleColumnValueFilter(
+        "d", b"q", "<", X, True, False
+    ),
+    "SingleColumnValueExcludeFilter('d','',=,'binary:x')": f.SingleColumnValueExcludeFilter(
+        "d", b"", "=", X
+    ),
+    "ColumnValueFilter('d','q',>=,'binary:x')": f.ColumnValueFilter("d", b"q", ">=", X),
+    "DependentColumnFilter('d','q')": f.DependentColumnFilter("d", b"q"),
+    "DependentColumnFilter('d','q',true)": f.DependentColumnFilter("d", b"q", True),
+    "DependentColumnFilter('d','q',false,=,'binary:x')": f.DependentColumnFilter(
+        "d", b"q", False, "=", X
+    ),
+}
+
+JOINED: dict[str, f.Filter] = {
+    f"({PA})": A,
+    f" ( ( {PA} ) )\t": A,
+    f"{PA} AND {PB}": f.FilterList("all", (A, B)),
+    f"{PA} AND {PB} AND {PC}": f.FilterList("all", (A, B, C)),
+    f"{PA} OR {PB} OR {PC}": f.FilterList("one", (A, B, C)),
+    f"{PA} OR {PB} AND {PC}": f.FilterList("one", (A, f.FilterList("all", (B, C)))),
+    f"{PA} AND {PB} OR {PC}": f.FilterList("one", (f.FilterList("all", (A, B)), C)),
+    f"{PA} AND ({PB} OR {PC})": f.FilterList("all", (A, f.FilterList("one", (B, C)))),
+    f"({PA})AND({PB})": f.FilterList("all", (A, B)),
+    f"SKIP {PA}": f.SkipFilter(A),
+    f"WHILE({PA})": f.WhileMatchFilter(A),
+    f"SKIP WHILE {PA}": f.SkipFilter(f.WhileMatchFilter(A)),
+    f"SKIP {PA} AND {PB}": f.FilterList("all", (f.SkipFilter(A), B)),
+    f"SKIP ({PA} AND {PB})": f.SkipFilter(f.FilterList("all", (A, B))),
+    f"{PA} OR WHILE {PB} AND {PC}": f.FilterList(
+        "one", (A, f.FilterList("all", (f.WhileMatchFilter(B), C)))
+    ),
+}
+GOOD = [*SIMPLE, *JOINED]
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_filters(text: str) -> None:
+    """Each filter and each way of joining them is read, as text and as bytes."""
+    wanted = (SIMPLE | JOINED)[text]
+    assert wanted == parse_filter(text)
+    assert wanted == parse_filter(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "says"),
+    [
+        ("", 0, "the text ends"),
+        ("   ", 3, "the text ends"),
+        ("PrefixFiler('a')", 0, "Did you mean PrefixFilter?"),
+        ("Nope()", 0, "'Nope' is no filter"),
+        ("PrefixFilter", 12, "no parenthesis"),
+        ("PrefixFilter('a'", 16, "the parenthesis at 12"),
+        ("PrefixFilter('a", 13, "quote is not closed"),
+        ("PrefixFilter('a''", 13, "quote is not closed"),
+        ("PrefixFilter(a)", 13, "without quotes"),
+        ("PrefixFilter()", 0, "0 arguments; expected 1"),
+        ("PrefixFilter('a','b')", 0, "2 arguments; expected 1"),
+        ("PrefixFilter(('a'))", 13, "is to be closed"),
+        (f"{PA} {PB}", 18, "stands behind a filter"),
+        (f"{PA})", 17, "closes no parenthesis"),
+        (f"({PA}", 18, "the parenthesis at 0"),
+        (f"{PA} AND", 21, "the text ends"),
+        (f"{PA} and {PB}", 18, "AND, OR or the end"),
+        (f"AND {PA}", 0, "is no filter"),
+        (f"{PA} AND OR {PB}", 22, "is no filter"),
+        ("SKIP", 4, "the text ends"),
+        ("PageFilter('3')", 11, "in quotes"),
+        ("PageFilter(x)", 11, "no number"),
+        ("PageFilter(-1)", 0, "size"),
+        ("PageFilter(99999999999999999999)", 11, "no number"),
+        ("KeyOnlyFilter(yes)", 14, "no truth"),
+        ("RowFilter(==,'binary:x')", 10, "no operator"),
+        ("RowFilter('=','binary:x')", 10, "in quotes"),
+        ("RowFilter(=,'x')", 12, "no comparator"),
+        ("RowFilter(=,'binray:x')", 12, "Did you mean binary?"),
+        ("RowFilter(<,'substring:x')", 0, "no meaning"),
+        ("RowFilter(=,'regexstring:')", 12, "pattern"),
+        ("SingleColumnValueFilter('d','q',=,'binary:x',true)", 0, "5 arguments; expected 4 or 6"),
+        ("ColumnValueFilter('','q',=,'binary:x')", 0, "family"),
+        ("MultipleColumnPrefixFilter()", 0, "prefixes"),
+        ("(" * (DEPTH_MOST + 1) + PA, DEPTH_MOST, "nested too deep"),
+    ],
+)
+def test_mistakes(text: str, at: int, says: str) -> None:
+    """Each mistake is told with the byte at which it stands."""
+    with pytest.raises(Refused, match=re.escape(says)) as caught:
+        parse_filter(text)
+    assert f"filter[{at}]" == caught.value.mistake.path
+
+
+def test_bytes_that_are_no_text() -> None:
+    """Bytes may stand where bytes are compared, not where text is."""
+    assert f.PrefixFilter(b"\xff\0") == parse_filter(b"PrefixFilter('\xff\0')")
+    for text in (b"ValueFilter(=,'substring:\xff')", b"DependentColumnFilter('\xff','q')"):
+        with pytest.raises(Refused, match="UTF-8"):
+            parse_filter(text)
+
+
+@pytest.mark.parametrize("given", [None, 5, ["PrefixFilter('a')"]])
+def test_what_is_no_text(given: Any) -> None:
+    """What is neither text nor bytes is a TypeError, as the rest of the facade has it."""
+    with pytest.raises(TypeError, match="expected bytes or text"):
+        parse_filter(given)
+
+
+_nested = st.recursive(
+    st.sampled_from([(PA, A), (PB, B), ("PageFilter(1)", f.PageFilter(1))]),
+    lambda inner: st.one_of(
+        inner.map(lambda one: (f"SKIP ({one[0]})", f.SkipFilter(one[1]))),
+        inner.map(lambda one: (f"WHILE({one[0]})", f.WhileMatchFilter(one[1]))),
+        st.lists(inner, min_size=2, max_size=3).map(
+            lambda some: (
+                " AND ".join(f"({text})" for text, _ in some),
+                f.FilterList("all", tuple(made for _, made in some)),
+            )
+        ),
+        st.lists(inner, min_size=2, max_size=3).map(
+            lambda some: (
+                "OR ".join(f"({text})" for text, _ in some),
+                f.FilterList("one", tuple(made for _, made in some)),
+            )
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(_nested)
+def test_parentheses(drawn: tuple[str, f.Filter]) -> None:
+    """However filters are nested, what is written is what is read."""
+    text, made = drawn
+    assert made == parse_filter(text)
+
+
+@given(st.binary())
+def test_quotes(value: bytes) -> None:
+    """Any bytes can stand in quotes, each quote written twice."""
+    assert f.PrefixFilter(value) == parse_filter(
+        b"PrefixFilter('" + value.replace(b"'", b"''") + b"')"
+    )
+
+
+_pieces = st.sampled_from(
+    ["(", ")", "'", "''", ",", " ", "AND", " OR ", "SKIP ", "WHILE", "=", "<=", "true", "12", "-",
+     "'binary:x'", "'substring:'", "PrefixFilter", "RowFilter", "TimestampsFilter", "\0", "é"]
+)  # fmt: skip
+
+
+def _is_filter_or_refused(text: str | bytes) -> None:
+    with suppress(Refused):
+        assert isinstance(parse_filter(text).encode(), bytes)
+
+
+@given(st.text() | st.binary() | st.lists(_pieces).map("".join))
+def test_any_text(text: str | bytes) -> None:
+    """Any text is a filter that can be sent, or is refused."""
+    _is_filter_or_refused(text)
+
+
+@given(st.sampled_from(GOOD), st.integers(0, 80), st.integers(0, 3), _pieces)
+def test_mutated_text(text: str, at: int, cut: int, piece: str) -> None:
+    """A good text with a piece cut out and another put in is a filter, or is refused."""
+    _is_filter_or_refused(text[:at] + piece + text[at + cut :])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 100_000, "SKIP " * 100_000, "'" * 100_001, "PrefixFilter('" + "''" * 100_000,
+     f"{PA} AND " * 20_000, "TimestampsFilter(" + "1," * 100_000, "A" * 1_000_000],
+)  # fmt: skip
+def test_long_texts_end(text: str) -> None:
+    """A long text that is no filter is refused, and its end is reached in linear time."""
+    with pytest.raises(Refused):
+        parse_filter(text)

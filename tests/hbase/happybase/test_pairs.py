@@ -1,0 +1,148 @@
+"""Rows as dictionaries straight from cell blocks, against those made of cells; and any bytes."""
+
+from __future__ import annotations
+
+import random
+import struct
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cells import Cell, RowCells
+from rowkey.hbase.wire.cellblocks import decode_rows, encode_cells
+from rowkey.hbase.wire.pairs import Pairs, pair_rows
+from rowkey.hbase.wire.proto import Malformed
+
+TAGGED = bytes.fromhex(
+    "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
+)
+"""r2, d:q, with a time to live."""
+
+lengths = st.integers(0, 3)
+stamps = st.integers(0, 2**63 - 1)
+columns = st.tuples(st.sampled_from(["d", "cf", "é"]), st.binary(max_size=3))
+cells = st.builds(
+    lambda c, at, value: Cell(c[0], c[1], at, value), columns, stamps, st.binary(max_size=9)
+)
+some_rows = st.lists(
+    st.builds(RowCells, st.binary(min_size=1, max_size=9), st.lists(cells, min_size=1, max_size=4)),
+    max_size=4,
+)
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> list[RowCells]:
+    """Rows that share lengths and columns, but for one of them at times."""
+    named = draw(st.lists(columns, min_size=1, max_size=3, unique=True))
+    size, value_bytes = draw(st.integers(4, 6)), draw(lengths)
+    chance = random.Random(draw(st.integers()))
+    rows = [
+        RowCells(
+            chance.randbytes(size),
+            [Cell(*one, chance.randrange(2**63), chance.randbytes(value_bytes)) for one in named],
+        )
+        for _ in range(draw(st.integers(1, 90)))
+    ]
+    if draw(st.booleans()):
+        rows[chance.randrange(len(rows))] = RowCells(b"odd", [Cell("d", b"odd", 1, b"value")])
+    return rows
+
+
+blocks = st.lists(some_rows | alike(), max_size=3).map(
+    lambda parts: [row for part in parts for row in part]
+)
+
+
+def _written(rows: list[RowCells]) -> bytes:
+    return b"".join(encode_cells(row, some) for row, some in rows)
+
+
+def _counts(rows: list[RowCells]) -> list[int]:
+    return [len(row.cells) for row in rows]
+
+
+def _told(rows: list[RowCells], *, timestamps: bool) -> list[Pairs]:
+    """The rows as happybase would give them, made of cells."""
+    return [
+        (
+            row,
+            {
+                cell.family.encode() + b":" + cell.qualifier: (
+                    (cell.value, cell.timestamp) if timestamps else cell.value
+                )
+                for cell in some
+            },
+        )
+        for row, some in rows
+    ]
+
+
+@given(blocks, st.booleans())
+def test_pairs_are_the_cells(rows: list[RowCells], timestamps: bool) -> None:
+    """What comes straight from a block is what comes of its cells."""
+    block, counts = _written(rows), _counts(rows)
+    made = _told(decode_rows(block, counts), timestamps=timestamps)
+    assert made == pair_rows(block, counts, timestamps=timestamps)
+    assert made == pair_rows(memoryview(block), counts, timestamps=timestamps)
+
+
+@pytest.mark.parametrize("odd", range(0, 5_000, 617))
+def test_long_runs_end_where_they_end(odd: int) -> None:
+    """Of thousands of equal rows, the one with another qualifier keeps its own."""
+    rows = [RowCells(b"%05d" % at, [Cell("d", b"q", at, b"v%05d" % at)]) for at in range(5_000)]
+    rows[odd] = RowCells(rows[odd].row, [rows[odd].cells[0]._replace(qualifier=b"Q")])
+    block = _written(rows)
+    assert _told(rows, timestamps=True) == pair_rows(block, _counts(rows), timestamps=True)
+
+
+def test_columns_that_change_with_each_row() -> None:
+    """Rows of equal lengths, each with a column of its own, keep them."""
+    rows = [RowCells(b"%05d" % at, [Cell("d", b"%05d" % at, 1, b"v")]) for at in range(3_000)]
+    assert _told(rows, timestamps=False) == pair_rows(_written(rows), _counts(rows))
+
+
+def test_tags_are_passed_over() -> None:
+    """A cell with tags gives its value without them, among many that have them as well."""
+    assert [(b"r2", {b"d:q": b"v"})] * 30 == pair_rows(TAGGED * 30, [1] * 30)
+
+
+@given(blocks, st.data())
+def test_any_bytes_are_rows_or_malformed(rows: list[RowCells], data: st.DataObject) -> None:
+    """A block that was cut, or in which a byte changed, gives rows or Malformed."""
+    block = bytearray(_written(rows))
+    if not block:
+        return
+    place = data.draw(st.integers(0, len(block) - 1))
+    if data.draw(st.booleans()):
+        del block[place:]
+    else:
+        block[place] = data.draw(st.integers(0, 255))
+    with suppress(Malformed):
+        assert len(rows) == len(pair_rows(bytes(block), _counts(rows)))
+
+
+@given(st.binary(max_size=200), st.lists(st.integers(0, 5), max_size=9))
+def test_noise_is_malformed(block: bytes, counts: list[int]) -> None:
+    """Bytes that are no cells give Malformed, or as many rows as counted."""
+    with suppress(Malformed):
+        assert len(counts) == len(pair_rows(block, counts))
+
+
+@pytest.mark.parametrize(
+    ("block", "counts"),
+    [
+        (TAGGED[:-1], [1]),
+        (TAGGED[:9], [1]),
+        (TAGGED + b"\0", [1]),
+        (TAGGED, [2]),
+        (TAGGED, []),
+        (struct.pack(">IIIH", 10, 2**32 - 1, 0, 0), [1]),
+        (bytes(14), [1]),
+    ],
+)
+def test_malformed(block: bytes, counts: list[int]) -> None:
+    """A block of fewer or more cells than counted, or of impossible lengths, is refused."""
+    with pytest.raises(Malformed):
+        pair_rows(block, counts)

@@ -1,0 +1,255 @@
+"""An hbase:meta that a test writes, behind the wire: what is asked of it and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import Cell
+from rowkey.hbase.wire.cellblocks import encode_cells
+from rowkey.hbase.wire.frames import Response
+from rowkey.hbase.wire.names import Server, region_name, table_name
+from rowkey.hbase.wire.proto import Message, blob, flag, message, uint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rowkey.hbase.errors import HBaseError
+    from rowkey.hbase.settings import Deadline
+
+SERVERS = tuple(Server(f"rs{number}", 16020, 1_700_000_000_000 + number) for number in range(3))
+META_SERVER = SERVERS[0]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of meta."""
+
+    table: str
+    start: bytes
+    stop: bytes
+    id: int
+    server: Server | None = SERVERS[0]
+    state: str = "OPEN"
+    seqnum: int = 2
+    split: bool = False
+
+    @cached_property
+    def name(self) -> bytes:
+        """Its full name."""
+        return region_name(self.table, self.start, self.id)
+
+    @cached_property
+    def order(self) -> tuple[bytes, bytes, bytes]:
+        """Where its row stands."""
+        return order_of(self.name)
+
+    def holds(self, row: bytes) -> bool:
+        """Whether a row is one of its own."""
+        return self.start <= row and (not self.stop or row < self.stop)
+
+    def cells(self) -> list[Cell]:
+        """Its row, in the order of the qualifiers."""
+        info = b"PBUF" + b"".join(
+            (
+                uint(1, self.id),
+                blob(2, table_name(self.table)),
+                blob(3, self.start),
+                blob(4, self.stop),
+                flag(5, self.split),
+                flag(6, self.split),
+            )
+        )
+        found = {b"regioninfo": info, b"state": self.state.encode()}
+        if self.server is not None:
+            found[b"server"] = f"{self.server.host}:{self.server.port}".encode()
+            found[b"serverstartcode"] = self.server.start_code.to_bytes(8, "big")
+            found[b"seqnumDuringOpen"] = self.seqnum.to_bytes(8, "big")
+        return [Cell("info", name, 1, value) for name, value in sorted(found.items())]
+
+
+def order_of(row: bytes) -> tuple[bytes, bytes, bytes]:
+    """Rows of meta compare by table, start key and id: split at the first and the last comma.
+
+    One with a single comma stands behind all regions that begin at the first key.
+    """
+    table, _, rest = row.partition(b",")
+    if row.count(b",") == 1:
+        return table, b"", b"\xff"
+    start, _, number = rest.rpartition(b",")
+    return table, start, number
+
+
+@dataclass
+class FakeMeta:
+    """The rows, the tables' states, and a list of what shall go wrong; also servers and registry.
+
+    Args:
+        page: most rows of an answer, whatever was asked.
+        heartbeats: answers without rows to give first.
+        partial: whether the last row of an answer that is not the last is cut in two.
+        failures: errors of the next requests, first to last.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    states: dict[str, int] = field(default_factory=dict)
+    page: int = 10_000
+    heartbeats: int = 0
+    partial: bool = False
+    failures: list[HBaseError] = field(default_factory=list)
+    scans: int = 0
+    asked_where: int = 0
+    dropped: list[tuple[str, int]] = field(default_factory=list)
+    learnt: set[Server] = field(default_factory=set)
+    next_id: int = 1_000
+    server: Server = META_SERVER
+    lock: Any = field(default_factory=Lock)
+
+    def create(self, table: str, splits: Iterable[bytes] = ()) -> None:
+        """A table, its regions spread over the servers."""
+        starts = [b"", *splits]
+        stops = [*starts[1:], b""]
+        self.next_id += 1
+        for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+            server = SERVERS[number % len(SERVERS)]
+            self.entries.append(Entry(table, start, stop, self.next_id, server))
+        self.states[table] = 0
+
+    def living(self, table: str) -> list[Entry]:
+        """The regions of a table that are not retired, ascending."""
+        found = [one for one in self.entries if one.table == table and not one.split]
+        return sorted(found, key=lambda one: one.start)
+
+    def truth(self, table: str, row: bytes) -> Entry:
+        """The region that holds a row."""
+        (found,) = [one for one in self.living(table) if one.holds(row)]
+        return found
+
+    def swap(self, old: Entry, **changes: Any) -> Entry:
+        """Change a row."""
+        new = replace(old, **changes)
+        self.entries[self.entries.index(old)] = new
+        return new
+
+    def split(self, table: str, at: bytes) -> None:
+        """Divide a region; its row stays behind, retired, as a split's does for minutes."""
+        old = self.truth(table, at)
+        if old.start == at:
+            return
+        self.next_id += 1
+        common: dict[str, Any] = {
+            "id": self.next_id,
+            "server": old.server,
+            "seqnum": old.seqnum + 1,
+        }
+        self.entries += [replace(old, stop=at, **common), replace(old, start=at, **common)]
+        self.swap(old, split=True, state="SPLIT")
+
+    def merge(self, table: str, row: bytes) -> None:
+        """Join a region with the one behind it."""
+        first = self.truth(table, row)
+        if not first.stop:
+            return
+        second = self.truth(table, first.stop)
+        self.next_id += 1
+        self.entries.remove(second)
+        self.swap(first, stop=second.stop, id=self.next_id, seqnum=first.seqnum + 9)
+
+    def move(self, table: str, row: bytes, server: Server) -> None:
+        """Open a region elsewhere."""
+        old = self.truth(table, row)
+        self.swap(old, server=server, seqnum=old.seqnum + 1)
+
+    # What a client sees: the registry, the servers, their connections.
+
+    def meta(self, deadline: Deadline) -> Server:
+        """The registry's answer."""
+        self.asked_where += 1
+        return self.server
+
+    def learn(self, servers: Iterable[Server]) -> None:
+        """The registry takes note."""
+        self.learnt.update(servers)
+
+    def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> FakeMeta:
+        """A connection, which is this itself."""
+        assert (self.server.address, "ClientService") == (address, service)
+        return self
+
+    def drop(self, address: tuple[str, int], error: HBaseError | None = None) -> None:
+        """Connections are dropped."""
+        self.dropped.append(address)
+
+    def send(self, method: str, param: bytes, cells: bytes = b"", *, deadline: Deadline) -> Sent:
+        """A request."""
+        with self.lock:
+            if self.failures:
+                return Sent(self.failures.pop(0))
+            sent = Message(param)
+            where = sent.message(1)
+            assert where is not None
+            assert where.blob(2) == b"hbase:meta,,1"
+            asked = sent.message(2)
+            assert asked is not None
+            return Sent(self._scan(sent, asked) if method == "Scan" else self._get(asked))
+
+    def _get(self, asked: Message) -> Response:
+        state = self.states.get(asked.blob(1).decode())
+        row = asked.blob(1)
+        cells = [] if state is None else [Cell("table", b"state", 1, uint(1, state))]
+        result = message(1, uint(2, len(cells)))
+        return Response(0, None, result, encode_cells(row, cells))
+
+    def _scan(self, sent: Message, asked: Message) -> Response:
+        self.scans += 1
+        assert asked.uint(23) == 2, "the default read type would be cut short"
+        assert sent.flag(5), "a scanner would be left behind"
+        if self.heartbeats:
+            self.heartbeats -= 1
+            return Response(0, None, flag(3, True) + flag(8, True) + flag(9, True), b"")
+        found = self._range(asked)
+        wanted = sent.uint(11)
+        rows = found[: min(wanted, self.page)]
+        ended = len(rows) == len(found) and len(rows) < wanted
+        blocks = [one.cells() for one in rows]
+        partials = [False] * len(rows)
+        if self.partial and not ended and len(rows) > 1:
+            blocks[-1] = blocks[-1][:1]
+            partials[-1] = True
+        told = b"".join(uint(1, len(block)) for block in blocks)
+        told += flag(3, len(rows) < wanted) + b"".join(flag(7, one) for one in partials)
+        told += flag(8, not ended)
+        cells = b"".join(encode_cells(one.name, b) for one, b in zip(rows, blocks, strict=True))
+        return Response(0, None, told, cells)
+
+    def _range(self, asked: Message) -> list[Entry]:
+        """The rows of a range, in its direction."""
+        reverse = asked.flag(15)
+        start, stop = order_of(asked.blob(3)), order_of(asked.blob(4))
+        at_start = asked.flag(21, True)
+        ordered = sorted(self.entries, key=lambda one: one.order, reverse=reverse)
+        return [
+            one
+            for one in ordered
+            if (one.order > stop if reverse else one.order < stop)
+            and ((one.order < start if reverse else one.order > start)
+                 or (at_start and one.order == start))
+        ]  # fmt: skip
+
+
+class Sent:
+    """A request in flight."""
+
+    def __init__(self, outcome: Response | HBaseError) -> None:
+        self.outcome = outcome
+
+    def result(self, deadline: Deadline) -> Response:
+        """Its answer."""
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+    def cancel(self) -> None:
+        """Nobody wants it."""

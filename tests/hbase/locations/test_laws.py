@@ -1,0 +1,147 @@
+"""The law of locations: whatever happens to regions, a row is found where it is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from hbase.locations.fake_meta import SERVERS, FakeMeta
+from rowkey.hbase.errors import ConnectionLost
+from rowkey.hbase.locations import Locations
+from rowkey.hbase.locations.cache import RegionMap
+from rowkey.hbase.settings import Deadline, Settings
+
+TABLES = st.sampled_from(["t", "t2", "ns:t"])
+LONG = b"k" * 32_000
+KEYS = st.one_of(
+    st.lists(st.sampled_from([b"\x00", b",", b":", b"a", b"k", b"\xff"]), max_size=3).map(b"".join),
+    st.sampled_from([LONG, LONG + b"a", LONG + b"\x00", b"k" * 31_999, LONG + b"k" * 767]),
+)
+"""Keys that meet often, with what separates the pieces of a region's name, and very long ones."""
+
+SPLIT_KEYS = KEYS.filter(lambda key: 0 < len(key) <= 32_001)
+"""A region's name is a row of meta, so a start key is shorter than a row."""
+
+SERVER = st.sampled_from(SERVERS)
+TRIES = 2
+"""A wrong location is forgotten once; the lookup after that tells the truth."""
+
+
+class Locating(RuleBasedStateMachine):
+    """Regions split, merge and move; clients find out by errors alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fake = FakeMeta()
+        double: Any = self.fake
+        self.locations = Locations(double, double, Settings(pause_s=0.0, pause_most_s=0.0))
+
+    @initialize(splits=st.sets(SPLIT_KEYS, max_size=4))
+    def create(self, splits: set[bytes]) -> None:
+        """Every table begins with some regions."""
+        for table in ("t", "t2", "ns:t"):
+            self.fake.create(table, sorted(splits))
+
+    @rule(table=TABLES, at=SPLIT_KEYS)
+    def split(self, table: str, at: bytes) -> None:
+        """A region is divided."""
+        self.fake.split(table, at)
+
+    @rule(table=TABLES, row=KEYS)
+    def merge(self, table: str, row: bytes) -> None:
+        """Two regions are joined."""
+        self.fake.merge(table, row)
+
+    @rule(table=TABLES, row=KEYS, server=SERVER)
+    def move(self, table: str, row: bytes, server: Any) -> None:
+        """A region is moved, and nobody is told."""
+        self.fake.move(table, row, server)
+
+    @rule(table=TABLES)
+    def restore(self, table: str) -> None:
+        """A snapshot brings back one region that is older than all others."""
+        self.fake.entries = [one for one in self.fake.entries if one.table != table]
+        self.fake.create(table)
+        old = self.fake.truth(table, b"")
+        self.fake.swap(old, id=1)
+
+    @rule()
+    def tidy(self) -> None:
+        """The rows of split parents are removed, as the master does after a while."""
+        self.fake.entries = [one for one in self.fake.entries if not one.split]
+
+    @rule(table=TABLES, row=KEYS)
+    def hint(self, table: str, row: bytes) -> None:
+        """A server that had a region tells where it went."""
+        known = self.locations.locate(table, row, Deadline.after(60))
+        for one in self.fake.living(table):
+            if one.name == known.name and one.seqnum > known.seqnum and one.server:
+                self.locations.moved(known, one.server, one.seqnum)
+
+    @rule(server=SERVER)
+    def lose(self, server: Any) -> None:
+        """All connections to a server are lost."""
+        self.locations.forget_server(server.address)
+
+    @rule(table=TABLES)
+    def forget(self, table: str) -> None:
+        """A table is forgotten."""
+        self.locations.forget_table(table)
+
+    @rule(table=TABLES, row=KEYS)
+    def stumble(self, table: str, row: bytes) -> None:
+        """Meta is lost for one lookup; what is given then may be old, but holds the row."""
+        self.fake.failures = [ConnectionLost("rs0:16020", "it hung up")]
+        found = self.locations.locate(table, row, Deadline.after(60))
+        self.fake.failures = []
+        assert (table, True) == (found.table, found.holds(row))
+
+    @rule(table=TABLES)
+    def listed(self, table: str) -> None:
+        """A listing is what meta says now."""
+        found = self.locations.regions(table, Deadline.after(60))
+        assert [one.name for one in self.fake.living(table)] == [one.name for one in found]
+
+    @rule(table=TABLES, row=KEYS)
+    def located(self, table: str, row: bytes) -> None:
+        """A row is found where it is, after one error at most."""
+        want = self.fake.truth(table, row)
+        tried = []
+        for _ in range(TRIES):
+            found = self.locations.locate(table, row, Deadline.after(60))
+            assert (table, True) == (found.table, found.holds(row))
+            tried.append((found.name, found.server))
+            if tried[-1] == (want.name, want.server):
+                return
+            self.locations.forget(found)
+        assert tried[-1] == (want.name, want.server), f"expected {want}, tried {tried}"
+
+    @rule(table=TABLES, row=KEYS)
+    def located_below(self, table: str, row: bytes) -> None:
+        """So are the greatest keys below a row, unless there are none."""
+        below = [one for one in self.fake.living(table) if not row or one.start < row]
+        tried = []
+        for _ in range(TRIES if below else 0):
+            found = self.locations.locate_before(table, row, Deadline.after(60))
+            assert (table, True) == (found.table, found.holds_below(row))
+            tried.append((found.name, found.server))
+            if tried[-1] == (below[-1].name, below[-1].server):
+                return
+            self.locations.forget(found)
+        assert tried[-1:] == [(one.name, one.server) for one in below[-1:]]
+
+    @invariant()
+    def nothing_overlaps(self) -> None:
+        """Neither the known regions nor the doubted ones overlap, nor one the other."""
+        for table in ("t", "t2", "ns:t"):
+            known = self.locations._known.get(table, RegionMap())
+            doubted = self.locations._doubted.get(table, RegionMap())
+            both = sorted((*known.regions, *doubted.regions), key=lambda one: one.start)
+            for one, other in pairwise(both):
+                assert True is bool(one.stop and one.stop <= other.start)
+
+
+TestLocating = Locating.TestCase

@@ -1,0 +1,110 @@
+"""Locations of a real cluster, held against what the official client says."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.hbase.connection import Servers
+from rowkey.hbase.errors import TableNotFound
+from rowkey.hbase.locations import Locations
+from rowkey.hbase.registry import parse_url
+from rowkey.hbase.settings import Deadline, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster import Cluster
+
+TABLE = "r_odd_splits"
+SPLITS = sorted(
+    {b"\x00", b",", b"a,b", b"a,,b,", b"k" * 200, b"k" * 32_000, b"\xff\xff", b"t,,1", b":"}
+    | {Random(7).randbytes(size) for size in range(2, 13)}
+)  # fmt: skip
+"""Twenty; with what separates the pieces of a region's name, and one that is nearly too long."""
+
+SETTINGS = Settings()
+
+
+@pytest.fixture(scope="module")
+def table(hbase_cluster: Cluster) -> Iterator[str]:
+    """The table, dropped at the end."""
+    judge = hbase_cluster.judge
+    if TABLE in judge.tables():
+        judge.drop(TABLE)
+    judge.create(TABLE, {"d": {}}, SPLITS)
+    yield TABLE
+    judge.drop(TABLE)
+
+
+@pytest.fixture
+def locations(hbase_cluster: Cluster) -> Iterator[Locations]:
+    """Locations that know nothing yet."""
+    servers = Servers(SETTINGS)
+    registry = parse_url(f"hbase+master://{hbase_cluster.master}").open(servers, SETTINGS)
+    yield Locations(registry, servers, SETTINGS)
+    servers.close()
+
+
+def soon() -> Deadline:
+    """Long enough for a busy machine."""
+    return Deadline.after(60)
+
+
+def random_keys(count: int) -> Iterator[bytes]:
+    """Keys anywhere, at the splits, and beside them."""
+    chance = Random(11)
+    for _ in range(count):
+        split = chance.choice(SPLITS)
+        near = (split, split + b"\x00", split[:-1], split[:-1] + b"\xff" * 9)
+        yield chance.choice((*near, chance.randbytes(chance.randint(0, 9))))
+    yield from (b"", b"\xff" * 32_767, b"k" * 32_767)
+
+
+def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: Locations) -> None:
+    """300 keys, each looked up anew, are where the judge says, as are the keys below them."""
+    want = hbase_cluster.judge.regions(table)
+    assert 21 == len(want)
+    for key in random_keys(300):
+        locations.forget_table(table)
+        found = locations.locate(table, key, soon())
+        (true,) = [w for w in want if w.start <= key and (not w.stop or key < w.stop)]
+        assert (true.start, true.stop, true.server) == (found.start, found.stop, str(found.server))
+        locations.forget_table(table)
+        below = [w for w in want if not key or w.start < key][-1]
+        assert below.start == locations.locate_before(table, key, soon()).start
+
+
+def test_the_listing_is_the_judges(
+    hbase_cluster: Cluster, table: str, locations: Locations
+) -> None:
+    """All regions in the order of their keys, none of them hidden by its odd start."""
+    want = [(one.start, one.stop, one.server) for one in hbase_cluster.judge.regions(table)]
+    found = locations.regions(table, soon())
+    assert want == [(one.start, one.stop, str(one.server)) for one in found]
+
+
+def test_a_moved_region_and_a_split_one_are_found_again(
+    hbase_cluster: Cluster, locations: Locations
+) -> None:
+    """What is forgotten after an error is looked up as it is now."""
+    judge, name = hbase_cluster.judge, "r_moving"
+    if name in judge.tables():
+        judge.drop(name)
+    judge.create(name, {"d": {}}, [b"m"])
+    before = locations.locate(name, b"x", soon())
+    target = next(server for server in judge.status().live if server != str(before.server))
+    judge.move(name, b"x", target)
+    locations.forget(before)
+    moved = locations.locate(name, b"x", soon())
+    assert (target, True) == (str(moved.server), moved.seqnum > before.seqnum)
+    judge.split(name, b"t")
+    locations.forget(moved)
+    halves = [locations.locate(name, row, soon()) for row in (b"n", b"x")]
+    assert [(b"m", b"t"), (b"t", b"")] == [(one.start, one.stop) for one in halves]
+    judge.drop(name)
+    locations.forget_table(name)
+    with pytest.raises(TableNotFound):
+        locations.locate(name, b"x", soon())

@@ -1,0 +1,32 @@
+"""A table of the real cluster for each file of tests, and somebody to speak to its servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from hbase.requests.speaker import Speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster import Cluster
+
+
+@pytest.fixture(scope="session")
+def speaker(hbase_cluster: Cluster) -> Iterator[Speaker]:
+    """Sends requests to the servers of the cluster."""
+    speaks = Speaker(hbase_cluster)
+    yield speaks
+    speaks.close()
+
+
+@pytest.fixture(scope="module")
+def table(hbase_cluster: Cluster) -> Iterator[str]:
+    """A table of one region with the families d and e, which keep many versions."""
+    name = f"q{uuid4().hex[:12]}"
+    hbase_cluster.judge.create(name, {"d": {"VERSIONS": "10"}, "e": {"VERSIONS": "10"}})
+    yield name
+    hbase_cluster.judge.drop(name)

@@ -1,0 +1,92 @@
+"""Speaks to the servers of a real cluster with nothing but requests and connections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from rowkey.hbase.connection import Servers
+from rowkey.hbase.errors import ElsewhereError, HBaseError
+from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.requests import OpenScanner
+from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.wire.cellblocks import decode_rows
+from rowkey.hbase.wire.names import META_REGION, Server
+
+if TYPE_CHECKING:
+    from cluster import Cluster
+    from rowkey.cells import RowCells
+    from rowkey.hbase.requests import Request, ScanAnswer
+
+A = TypeVar("A")
+PATIENCE_S = 30.0
+PLENTY = 10_000_000
+
+
+class Speaker:
+    """Sends requests to the region that holds a row; one that has moved is looked up again."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.servers = Servers(Settings())
+        self._known: dict[str, list[tuple[bytes, bytes, tuple[str, int]]]] = {}
+
+    def send(self, address: tuple[str, int], region: bytes, request: Request[A]) -> A:
+        """The answer of a server to a request about a region."""
+        deadline = Deadline.after(PATIENCE_S)
+        connection = self.servers.connection(address, request.service, deadline)
+        param, cells = request.encode(region)
+        call = connection.send(request.method, param, cells, deadline=deadline)
+        return request.decode(call.result(deadline))
+
+    def ask(self, table: str, request: Request[A], row: bytes = b"") -> A:
+        """The answer of whoever has the region that holds a row of a table."""
+        region, address = self.locate(table, row)
+        try:
+            return self.send(address, region, request)
+        except ElsewhereError:
+            self._known.pop(table)
+            region, address = self.locate(table, row)
+            return self.send(address, region, request)
+
+    def locate(self, table: str, row: bytes = b"") -> tuple[bytes, tuple[str, int]]:
+        """Full name of the region that holds a row, and where it is."""
+        if table not in self._known:
+            self._known[table] = self.regions(table)
+        holders = [place for place in self._known[table] if place[0] <= row]
+        _, name, address = holders[-1]
+        return name, address
+
+    def regions(self, table: str) -> list[tuple[bytes, bytes, tuple[str, int]]]:
+        """Start, full name and place of each region of a table, ascending, as hbase:meta has it."""
+        prefix = table.encode()
+        read = Read({"info": (b"server",)})
+        wanted = OpenScanner(
+            Scan(prefix + b",,", prefix + b" ,,", read=read, read_type="pread"),
+            rows=1_000,
+            bytes_most=PLENTY,
+            close=True,
+        )
+        found = []
+        for row, cells in rows_of(self._of_meta(wanted)):
+            start = row[len(prefix) + 1 : row.rindex(b",")]
+            found.append((start, row, Server.parse(cells[0].value.decode()).address))
+        return found
+
+    def _of_meta(self, wanted: OpenScanner) -> ScanAnswer:
+        """The answer of whichever server has hbase:meta."""
+        last: HBaseError | None = None
+        for name in self.cluster.judge.status().live:
+            try:
+                return self.send(Server.parse(name).address, META_REGION, wanted)
+            except ElsewhereError as error:
+                last = error
+        raise AssertionError(f"nobody has hbase:meta: {last}")
+
+    def close(self) -> None:
+        """Hangs up."""
+        self.servers.close()
+
+
+def rows_of(answer: ScanAnswer) -> list[RowCells]:
+    """The results of a scanner's answer."""
+    return decode_rows(bytes(answer.cells), answer.counts)

@@ -1,0 +1,142 @@
+"""Bytes that real servers have taken and given, word for word.
+
+Source: sent to and answered by HBase 2.5.13, 2.6.4 and 3.0.0-alpha-4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hbase.requests import protos
+from rowkey.cells import LATEST, Cell, RowCells
+from rowkey.hbase.errors import NotServingRegion
+from rowkey.hbase.messages.mutations import PUT, mutation_message
+from rowkey.hbase.messages.puts import encode_actions
+from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.requests import (
+    CheckAndMutate,
+    Exists,
+    Get,
+    Multi,
+    Mutate,
+    OpenScanner,
+    RawMulti,
+    Request,
+)
+from rowkey.hbase.wire import frames
+from rowkey.hbase.wire.cellblocks import decode_rows
+
+if TYPE_CHECKING:
+    from rowkey.hbase.wire.frames import Response
+
+REGION = b"t,,1.0123456789abcdef0123456789abcdef."
+PUT_R1 = RowCells(b"r1", [Cell("d", b"q", LATEST, b"v")])
+MULTI = (
+    "0000006a0f08021a054d756c746920012a02081d3c0a3a0a2a08011226742c2c312e3031323334353637383961"
+    "6263646566303132333435363738396162636465662e1a0c080112080a02723110024001000000190000001000"
+    "000001000272310164717fffffffffffffff0476"
+)
+FOUND = Cell("d", b"q", 1_700_000_000_000, b"v")
+
+
+def _answer(frame: str) -> Response:
+    """The answer of a whole frame."""
+    return frames.response(bytes.fromhex(frame)[4:])
+
+
+def test_batch_of_one_put() -> None:
+    """A batch of one put is the frame that servers were sent; a raw one is the same."""
+    param, cells = Multi([(REGION, [PUT_R1])]).encode(b"")
+    assert MULTI == frames.request(2, "Multi", param, cells).hex()
+    actions, block = encode_actions([PUT_R1])
+    assert (param, cells) == RawMulti([(REGION, actions, 1)], block).encode(b"")
+
+
+def test_time_to_live() -> None:
+    """A time to live is an attribute of a mutation."""
+    sent = mutation_message(b"r", PUT, 1, ttl_ms=600_000).hex()
+    assert "2a100a045f74746c120800000000000927c0" in sent
+
+
+def test_put_done() -> None:
+    """A put that is done has nothing to tell."""
+    put: Request[Any] = Mutate(*PUT_R1)
+    assert put.decode(_answer("00000006020802021001")) is None
+
+
+def test_get_of_nothing() -> None:
+    """A get of a row that is not there gives no cells."""
+    assert RowCells(b"r", []) == Get(b"r").decode(_answer("00000008020802040a021000"))
+
+
+def test_exists() -> None:
+    """A row that is there exists."""
+    assert Exists(b"r").decode(_answer("0000000a020802060a0410001801"))
+
+
+def test_check_refused() -> None:
+    """A condition that was false wrote nothing."""
+    check = CheckAndMutate(b"r1", "d", b"q", "=", b"v", PUT_R1.cells)
+    assert not check.decode(_answer("00000006020802021000"))
+
+
+def test_get() -> None:
+    """A get gives the cell of the cell block."""
+    frame = (
+        "0000002b0608021a02081d060a0410012000000000190000001000000001000272310164710000018bcfe5"
+        "68000476"
+    )
+    assert RowCells(b"r1", [FOUND]) == Get(b"r1").decode(_answer(frame))
+
+
+def test_batch_answered_in_another_order() -> None:
+    """Results are found by their index, not by their place."""
+    frame = (
+        "000000390608021a02081d140a100a0808021204100120000a04080112001a000000001900000010000000"
+        "01000272310164710000018bcfe568000476"
+    )
+    batch = Multi([(REGION, [PUT_R1, Get(b"r1")])])
+    assert [None, RowCells(b"r1", [FOUND])] == batch.decode(_answer(frame))
+
+
+def test_batch_for_a_region_that_is_elsewhere() -> None:
+    """The failure of a region is that of each of its actions."""
+    java = "org.apache.hadoop.hbase.NotServingRegionException"
+    fault = {"name": java, "value": f"{java}: t,, is not online on rs\n\tat x".encode()}
+    answer = protos.made("MultiResponse", regionActionResult=[{"exception": fault}])
+    response = frames.Response(2, None, answer.SerializeToString(), b"")
+    told = Multi([(REGION, [PUT_R1, Get(b"r")])]).decode(response)
+    assert [NotServingRegion] * 2 == [type(one) for one in told]
+
+
+def test_scan() -> None:
+    """A scanner's answer says what there is more, and for how long it will wait."""
+    frame = (
+        "000000400608021a02081d1b080110c482808080f8c7ffdc01180020e0d4033000380040005805000000190000"
+        "001000000001000272310164710000018bcfe568000476"
+    )
+    response = _answer(frame)
+    answer = OpenScanner(Scan(), 1, 1_000, limit=1).decode(response)
+    assert [RowCells(b"r1", [FOUND])] == decode_rows(bytes(answer.cells), answer.counts)
+    assert protos.read("ScanResponse", response.message).scanner_id == answer.scanner_id
+    assert (False, False) == (answer.more_results, answer.more_in_region)
+    assert (60_000, 5, [False]) == (answer.ttl_ms, answer.mvcc, answer.partials)
+    assert (False, None) == (answer.heartbeat, answer.cursor_row)
+
+
+def test_look_up_in_meta() -> None:
+    """A look-up in hbase:meta says all that the shortest one says, and more about itself."""
+    sent = bytes.fromhex(
+        "0a110801120d68626173653a6d6574612c2c31121b0a060a04696e666f1a07742c726f772c3a2203742c2c78"
+        "01b8010220012801380140015801"
+    )
+    shortest = protos.said(protos.read("ScanRequest", sent))
+    scan = Scan(
+        b"t,row,:", b"t,,", reverse=True, read=Read({"info": ()}), read_type="pread", limit=1
+    )
+    param, cells = OpenScanner(scan, 1, 1_000, limit=1, close=True).encode(b"hbase:meta,,1")
+    ours = protos.said(protos.read("ScanRequest", param))
+    more = {"max_versions", "cache_blocks", "max_result_size", "include_start_row"}
+    more.add("include_stop_row")
+    ours["scan"] = {name: value for name, value in ours["scan"].items() if name not in more}
+    assert (shortest, b"") == (ours, cells)

@@ -1,0 +1,338 @@
+"""Every request against a real cluster: what it does there, as the official client sees it."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.cells import LATEST, Cell, Kind, RowCells, holds
+from rowkey.engines import Ask
+from rowkey.hbase.errors import DoNotRetryIO, NoSuchColumnFamily, NotServingRegion
+from rowkey.hbase.messages.puts import encode_actions
+from rowkey.hbase.reading import Read
+from rowkey.hbase.requests import (
+    Append,
+    CheckAndMutate,
+    DeleteRow,
+    Exists,
+    Get,
+    Increment,
+    Multi,
+    Mutate,
+    MutateRow,
+    RawMulti,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cluster import Cluster
+    from hbase.requests.speaker import Speaker
+    from rowkey.hbase.requests import Action
+
+_rows = count(1)
+
+
+def _row() -> bytes:
+    """A row that no other test has."""
+    return b"row%06d" % next(_rows)
+
+
+def _put(qualifier: bytes, value: bytes = b"v", at: int = LATEST, family: str = "d") -> Cell:
+    return Cell(family, qualifier, at, value)
+
+
+def _values(row: RowCells) -> dict[bytes, bytes]:
+    return {cell.qualifier: cell.value for cell in row.cells}
+
+
+def test_what_is_put_is_read(speaker: Speaker, table: str) -> None:
+    """A get gives the cells that were put, those that were asked for."""
+    row = _row()
+    cells = [_put(b"a", b"1", 5), _put(b"b", b"2", 6), _put(b"x", b"", 7, "e")]
+    assert speaker.ask(table, Mutate(row, cells)) is None
+    assert RowCells(row, cells) == speaker.ask(table, Get(row))
+    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, Read({"d": (b"b", b"c")})))
+    assert RowCells(row, cells[2:]) == speaker.ask(table, Get(row, Read({"e": ()})))
+    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, Read(time_range=(6, 7))))
+    assert RowCells(row, []) == speaker.ask(table, Get(row, Read(time_range=(6, 6))))
+    assert RowCells(row, cells[1:2]) == speaker.ask(
+        table, Get(row, Read({"d": ()}, store_limit=1, store_offset=1))
+    )
+
+
+def test_versions(speaker: Speaker, table: str) -> None:
+    """A get gives as many versions as were asked for, newest first."""
+    row = _row()
+    speaker.ask(table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)]))
+    told = speaker.ask(table, Get(row, Read(versions=3)))
+    assert [5, 4, 3] == [cell.timestamp for cell in told.cells]
+
+
+def test_exists(speaker: Speaker, table: str) -> None:
+    """A row exists as soon as a read of it would give something."""
+    row = _row()
+    assert not speaker.ask(table, Exists(row))
+    speaker.ask(table, Mutate(row, [_put(b"a")]))
+    assert speaker.ask(table, Exists(row))
+    assert not speaker.ask(table, Exists(row, Read({"d": (b"b",)})))
+
+
+def test_deletes_of_four_kinds(speaker: Speaker, table: str, hbase_cluster: Cluster) -> None:
+    """Deletes stand in the table as they were sent."""
+    row = _row()
+    deletes = [
+        Cell("d", b"", 9, kind=Kind.DELETE_FAMILY),
+        Cell("d", b"", 7, kind=Kind.DELETE_FAMILY_VERSION),
+        Cell("d", b"a", 8, kind=Kind.DELETE_COLUMN),
+        Cell("d", b"b", 6, kind=Kind.DELETE),
+    ]
+    speaker.ask(table, Mutate(row, deletes))
+    ask = Ask(raw=True, versions=10)
+    told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
+    assert [RowCells(row, deletes)] == told
+
+
+@pytest.mark.parametrize("kinds", [(Kind.DELETE_COLUMN, Kind.DELETE_FAMILY)])
+def test_one_mutation_forgets_no_delete(
+    speaker: Speaker, table: str, hbase_cluster: Cluster, kinds: tuple[Kind, Kind]
+) -> None:
+    """A delete of a family leaves those that stand before it in the same mutation."""
+    row = _row()
+    column, family = kinds
+    deletes = [Cell("d", b"a", 8, kind=column), Cell("d", b"", 5, kind=family)]
+    speaker.ask(table, Mutate(row, deletes))
+    ask = Ask(raw=True, versions=10)
+    told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
+    assert [set(deletes)] == [set(one.cells) for one in told]
+
+
+def test_delete_of_the_newest_version(speaker: Speaker, table: str) -> None:
+    """A DELETE without a timestamp uncovers the version before."""
+    row = _row()
+    speaker.ask(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
+    speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, kind=Kind.DELETE)]))
+    assert {b"a": b"old"} == _values(speaker.ask(table, Get(row)))
+
+
+def test_delete_row(speaker: Speaker, table: str) -> None:
+    """A row is deleted up to a moment, whatever its families."""
+    row = _row()
+    speaker.ask(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
+    speaker.ask(table, DeleteRow(row, 2))
+    assert {b"x": b"v"} == _values(speaker.ask(table, Get(row)))
+    speaker.ask(table, DeleteRow(row))
+    assert not speaker.ask(table, Exists(row))
+
+
+def test_time_to_live(speaker: Speaker, table: str) -> None:
+    """A cell with a time to live is gone after it."""
+    row = _row()
+    speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
+    assert speaker.ask(table, Exists(row))
+    time.sleep(0.8)
+    assert not speaker.ask(table, Exists(row))
+
+
+def test_mixed_mutation(speaker: Speaker, table: str) -> None:
+    """Puts, deletes and times to live of one row are applied together."""
+    row = _row()
+    speaker.ask(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
+    cells = [
+        Cell("d", b"a", 1, kind=Kind.DELETE),
+        _put(b"c", at=2),
+        Cell("d", b"t", LATEST, b"v", ttl_ms=700),
+        Cell("d", b"b", 5, kind=Kind.DELETE_COLUMN),
+    ]
+    request = writing(row, cells)
+    assert isinstance(request, MutateRow)
+    speaker.ask(table, request)
+    assert {b"c", b"t"} == set(_values(speaker.ask(table, Get(row))))
+    time.sleep(0.8)
+    assert {b"c"} == set(_values(speaker.ask(table, Get(row))))
+
+
+def test_mixed_mutation_is_atomic(speaker: Speaker, table: str) -> None:
+    """Of a mixed mutation that cannot be applied nothing is."""
+    row = _row()
+    speaker.ask(table, Mutate(row, [_put(b"a", at=1)]))
+    cells = [
+        Cell("d", b"a", 1, kind=Kind.DELETE),
+        _put(b"b"),
+        Cell("none", b"a", 1, kind=Kind.DELETE),
+    ]
+    with pytest.raises(NoSuchColumnFamily):
+        speaker.ask(table, MutateRow(row, cells))
+    assert {b"a": b"v"} == _values(speaker.ask(table, Get(row)))
+    (told,) = speaker.ask(table, Multi([(speaker.locate(table)[0], [RowCells(row, cells)])]))
+    assert isinstance(told, NoSuchColumnFamily)
+    assert {b"a": b"v"} == _values(speaker.ask(table, Get(row)))
+
+
+def test_counters(speaker: Speaker, table: str) -> None:
+    """Counters are given in the order of the amounts, and wrap; a nonce counts once."""
+    row = _row()
+    amounts = [("e", b"n", 5), ("d", b"z", -3), ("d", b"a", 2**63 - 1)]
+    assert [5, -3, 2**63 - 1] == speaker.ask(table, Increment(row, amounts))
+    assert [10, -6, -2] == speaker.ask(table, Increment(row, amounts))
+    once = Increment(row, [("d", b"n", 1)], nonce=7, nonce_group=9)
+    assert [1] == speaker.ask(table, once)
+    assert [1] == speaker.ask(table, once)
+    assert [2] == speaker.ask(table, Increment(row, [("d", b"n", 1)]))
+    speaker.ask(table, Mutate(row, [_put(b"t", b"text")]))
+    with pytest.raises(DoNotRetryIO):
+        speaker.ask(table, Increment(row, [("d", b"t", 1)]))
+
+
+def test_appending(speaker: Speaker, table: str) -> None:
+    """Appended cells are given whole, in the order of the pieces; a nonce counts once."""
+    row = _row()
+    pieces = [("e", b"q", b"x"), ("d", b"q", b"")]
+    assert [b"x", b""] == speaker.ask(table, Append(row, pieces))
+    assert [b"xx", b""] == speaker.ask(table, Append(row, pieces, nonce=3))
+    assert [b"xx", b""] == speaker.ask(table, Append(row, pieces, nonce=3))
+    assert [b"xxx", b""] == speaker.ask(table, Append(row, pieces))
+
+
+_FOUND = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b"n"}
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("found", _FOUND)
+@pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
+def test_check_and_mutate(
+    speaker: Speaker, table: str, operator: str, found: str, mixed: bool
+) -> None:
+    """It is true of a cell exactly when the rules of `holds` say so, and only then writes."""
+    row, value = _row(), _FOUND[found]
+    cell = None if value is None else _put(b"a", value)
+    if cell is not None:
+        speaker.ask(table, Mutate(row, [cell]))
+    cells = [_put(b"done", b"1")]
+    if mixed:
+        cells.append(Cell("d", b"z", LATEST, kind=Kind.DELETE_COLUMN))
+    wanted = holds(operator, b"m", cell)
+    request = CheckAndMutate(row, "d", b"a", operator, b"m", cells)
+    assert wanted is speaker.ask(table, request)
+    assert wanted is speaker.ask(table, Exists(row, Read({"d": (b"done",)})))
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("nothing", [None, b""])
+@pytest.mark.parametrize("found", _FOUND)
+@pytest.mark.parametrize("operator", ["=", "!="])
+def test_check_for_nothing(
+    speaker: Speaker, table: str, operator: str, found: str, nothing: bytes | None, mixed: bool
+) -> None:
+    """Without a value it asks whether the cell is absent or empty."""
+    row, value = _row(), _FOUND[found]
+    if value is not None:
+        speaker.ask(table, Mutate(row, [_put(b"a", value)]))
+    cells = [_put(b"done", b"1")]
+    if mixed:
+        cells.append(Cell("d", b"z", LATEST, kind=Kind.DELETE_COLUMN))
+    wanted = (not value) == (operator == "=")
+    request = CheckAndMutate(row, "d", b"a", operator, nothing, cells)
+    assert wanted is speaker.ask(table, request)
+    assert wanted is speaker.ask(table, Exists(row, Read({"d": (b"done",)})))
+
+
+def test_failed_check_and_mutate(speaker: Speaker, table: str) -> None:
+    """What cannot be written is an error, not a false condition."""
+    row = _row()
+    cells = [_put(b"a", family="none"), Cell("d", b"z", LATEST, kind=Kind.DELETE_COLUMN)]
+    for some in (cells[:1], cells):
+        with pytest.raises(NoSuchColumnFamily):
+            speaker.ask(table, CheckAndMutate(row, "d", b"a", "=", None, some))
+
+
+def _batch(speaker: Speaker, table: str, actions: Sequence[Action]) -> list[Any]:
+    return speaker.ask(table, Multi([(speaker.locate(table)[0], actions)]))
+
+
+def test_batch(speaker: Speaker, table: str) -> None:
+    """A batch answers each action in the order in which they were given."""
+    first, second, third = sorted((_row() for _ in range(3)), reverse=True)
+    assert [None] * 3 == _batch(
+        speaker,
+        table,
+        [RowCells(row, [_put(b"a", row, 1)]) for row in (second, first, third)],
+    )
+    mixed = [_put(b"c", at=9), Cell("d", b"a", 1, kind=Kind.DELETE)]
+    told = _batch(
+        speaker,
+        table,
+        [
+            Get(third),
+            RowCells(first, [_put(b"b", at=1)]),
+            Increment(second, [("d", b"n", 4), ("d", b"m", 5)]),
+            RowCells(third, mixed),
+            Exists(b"nobody"),
+            DeleteRow(second),
+            RowCells(first, [_put(b"b", at=1, family="none")]),
+            Append(first, [("d", b"z", b"za"), ("d", b"y", b"ya")]),
+            Get(third),
+            Get(b"nobody"),
+            Exists(first),
+        ],
+    )
+    failed = told.pop(6)
+    assert isinstance(failed, NoSuchColumnFamily)
+    assert [
+        RowCells(third, [_put(b"a", third, 1)]),
+        None,
+        [4, 5],
+        None,
+        False,
+        None,
+        [b"za", b"ya"],
+        RowCells(third, [_put(b"c", at=9)]),
+        RowCells(b"nobody", []),
+        True,
+    ] == told
+
+
+def test_batch_of_many(speaker: Speaker, table: str) -> None:
+    """Thousands of puts in one call are all there."""
+    rows = [b"many%05d" % (number * 7919 % 4_000) for number in range(4_000)]
+    puts = [RowCells(row, [_put(b"a", row, 1)]) for row in rows]
+    assert [None] * 4_000 == _batch(speaker, table, puts)
+    assert puts == _batch(speaker, table, [Get(row) for row in rows])
+
+
+def test_batch_for_a_region_that_is_gone(speaker: Speaker, table: str) -> None:
+    """Of a batch to several regions only the actions of the one that is not there fail."""
+    region, row = speaker.locate(table)[0], _row()
+    gone = f"{table},,1.{'0' * 32}.".encode()
+    put = RowCells(row, [_put(b"a")])
+    told = speaker.ask(table, Multi([(gone, [put, put]), (region, [put]), (gone, [Get(row)])]))
+    assert [True, True, False, True] == [isinstance(one, NotServingRegion) for one in told]
+    assert speaker.ask(table, Exists(row))
+
+
+def test_raw_batch(speaker: Speaker, table: str) -> None:
+    """A batch of prepared bytes tells only what failed."""
+    region = speaker.locate(table)[0]
+    gone = f"{table},,1.{'0' * 32}.".encode()
+    rows = [_row() for _ in range(3)]
+    puts = [RowCells(row, [_put(b"a", at=1)]) for row in rows]
+    puts[1] = RowCells(rows[1], [_put(b"a", at=1, family="none")])
+    actions, cells = encode_actions(puts)
+    regions = [(gone, actions, 3), (region, actions, 3)]
+    told = speaker.ask(table, RawMulti(regions, cells + cells))
+    assert [(0, 0), (0, 1), (0, 2), (1, 1)] == [one[:2] for one in told]
+    assert [NotServingRegion] * 3 + [NoSuchColumnFamily] == [type(one.error) for one in told]
+    assert [True, False, True] == [speaker.ask(table, Exists(row)) for row in rows]
+
+
+def test_too_large_a_cell(speaker: Speaker, table: str) -> None:
+    """A cell above 10 MiB fails every put of its region's actions, each with the error."""
+    row = _row()
+    large = RowCells(row, [_put(b"a", bytes(10_485_760))])
+    told = _batch(speaker, table, [large, RowCells(row, [_put(b"b")])])
+    assert [DoNotRetryIO] * 2 == [type(one) for one in told]
+    assert not speaker.ask(table, Exists(row))

@@ -1,0 +1,337 @@
+"""Every filter on a real cluster gives what its meaning says; plain Python over the rows judges."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hbase.requests.speaker import PLENTY, rows_of
+from rowkey.cells import Cell, RowCells, in_order
+from rowkey.errors import Refused
+from rowkey.hbase import filters
+from rowkey.hbase.filters import (
+    BinaryComparator,
+    BinaryComponentComparator,
+    BinaryPrefixComparator,
+    BitComparator,
+    ColumnCountGetFilter,
+    ColumnPaginationFilter,
+    ColumnPrefixFilter,
+    ColumnRangeFilter,
+    ColumnValueFilter,
+    Comparator,
+    DependentColumnFilter,
+    FamilyFilter,
+    Filter,
+    FilterList,
+    FirstKeyOnlyFilter,
+    FuzzyRowFilter,
+    InclusiveStopFilter,
+    KeyOnlyFilter,
+    LongComparator,
+    MultipleColumnPrefixFilter,
+    MultiRowRangeFilter,
+    NullComparator,
+    PageFilter,
+    PrefixFilter,
+    QualifierFilter,
+    RandomRowFilter,
+    RegexStringComparator,
+    RowFilter,
+    RowRange,
+    SingleColumnValueExcludeFilter,
+    SingleColumnValueFilter,
+    SkipFilter,
+    SubstringComparator,
+    TimestampsFilter,
+    ValueFilter,
+    WhileMatchFilter,
+)
+from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.requests import Get, Multi, OpenScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hbase.requests.speaker import Speaker
+
+    Judgement = Callable[[list[RowCells]], list[RowCells]]
+
+
+def _cells(number: int) -> list[Cell]:
+    """The cells of a row: no two rows have the same columns, values and timestamps."""
+    found = [
+        Cell("d", b"a", number, b"v%d" % (number % 4)),
+        Cell("d", b"ab", number % 3, b"Text-%d" % number),
+        Cell("d", b"b", number, bytes((number, 5))),
+        Cell("d", b"n", 7, struct.pack(">q", number - 5)),
+        Cell("e", b"ac", number % 3, b""),
+        Cell("e", b"x", 7, b"v%d" % (number % 3)),
+    ]
+    kept = [cell for place, cell in enumerate(found) if (number + place) % 5]
+    return sorted(kept, key=in_order)
+
+
+ROWS = [RowCells(b"%c%02d" % (97 + number // 5, number), _cells(number)) for number in range(15)]
+
+
+def _cells_where(passes: Callable[[bytes, Cell], bool]) -> Judgement:
+    """Of each row the cells that pass."""
+
+    def judge(rows: list[RowCells]) -> list[RowCells]:
+        kept = [RowCells(row, [one for one in cells if passes(row, one)]) for row, cells in rows]
+        return [row for row in kept if row.cells]
+
+    return judge
+
+
+def _rows_where(passes: Callable[[bytes], bool]) -> Judgement:
+    """The rows whose key passes."""
+    return lambda rows: [row for row in rows if passes(row.row)]
+
+
+def _column(row: RowCells, qualifier: bytes) -> Cell | None:
+    return next((cell for cell in row.cells if cell.qualifier == qualifier), None)
+
+
+def _rows_by(qualifier: bytes, passes: Callable[[Cell | None], bool]) -> Judgement:
+    """The rows of which one column passes."""
+    return lambda rows: [row for row in rows if passes(_column(row, qualifier))]
+
+
+def _without(qualifier: bytes, judge: Judgement) -> Judgement:
+    """What is left of rows without a column."""
+    return lambda rows: [
+        RowCells(row, [cell for cell in cells if cell.qualifier != qualifier])
+        for row, cells in judge(rows)
+    ]
+
+
+def _first(count: int, skip: int = 0) -> Judgement:
+    """Some columns of each row."""
+    return lambda rows: [
+        RowCells(row, kept) for row, cells in rows if (kept := cells[skip : skip + count])
+    ]
+
+
+def _dependent(drop: bool, passes: Callable[[bytes], bool]) -> Judgement:
+    """Cells with the timestamp of d:a, whose value passes."""
+
+    def judge(rows: list[RowCells]) -> list[RowCells]:
+        found = []
+        for row in rows:
+            cell = _column(row, b"a")
+            if cell is not None and passes(cell.value):
+                same = [one for one in row.cells if one.timestamp == cell.timestamp]
+                found.append(RowCells(row.row, [one for one in same if one != cell or not drop]))
+        return [row for row in found if row.cells]
+
+    return judge
+
+
+def _keys_only(lengths: bool) -> Judgement:
+    """Cells without values, or with their lengths."""
+    return lambda rows: [
+        RowCells(
+            row,
+            [
+                cell._replace(value=struct.pack(">i", len(cell.value)) if lengths else b"")
+                for cell in cells
+            ],
+        )
+        for row, cells in rows
+    ]
+
+
+def _number(value: bytes) -> int:
+    return int.from_bytes(value, "big", signed=True)
+
+
+B = BinaryComparator
+OF_V = SingleColumnValueFilter("d", b"a", "=", B(b"v1"))
+FILTERS: list[tuple[Filter, Judgement]] = [
+    (PrefixFilter(b"b"), _rows_where(lambda row: row[:1] == b"b")),
+    (InclusiveStopFilter(b"b07"), _rows_where(lambda row: row <= b"b07")),
+    (PageFilter(4), lambda rows: rows[:4]),
+    (RandomRowFilter(0.0), lambda rows: []),
+    (RandomRowFilter(1.0), lambda rows: rows),
+    (
+        FuzzyRowFilter(((b"?0?", b"\1\0\1"), (b"b?9", b"\0\1\0"))),
+        _rows_where(lambda row: row[1:2] == b"0" or (row[:1], row[2:]) == (b"b", b"9")),
+    ),
+    (
+        MultiRowRangeFilter((RowRange(b"c", b""), RowRange(b"a01", b"a03", False, True))),
+        _rows_where(lambda row: row >= b"c" or b"a01" < row <= b"a03"),
+    ),
+    (KeyOnlyFilter(), _keys_only(False)),
+    (KeyOnlyFilter(lengths=True), _keys_only(True)),
+    (FirstKeyOnlyFilter(), _first(1)),
+    (ColumnPrefixFilter(b"a"), _cells_where(lambda _, cell: cell.qualifier[:1] == b"a")),
+    (
+        MultipleColumnPrefixFilter((b"n", b"ab", b"x")),
+        _cells_where(lambda _, cell: cell.qualifier in {b"n", b"ab", b"x"}),
+    ),
+    (
+        ColumnRangeFilter(b"ab", b"n"),
+        _cells_where(lambda _, cell: b"ab" <= cell.qualifier < b"n"),
+    ),
+    (
+        ColumnRangeFilter(b"ab", b"n", False, True),
+        _cells_where(lambda _, cell: b"ab" < cell.qualifier <= b"n"),
+    ),
+    (ColumnRangeFilter(None, b"b"), _cells_where(lambda _, cell: cell.qualifier < b"b")),
+    (ColumnRangeFilter(b"b"), _cells_where(lambda _, cell: cell.qualifier >= b"b")),
+    (ColumnPaginationFilter(2, 1), _first(2, 1)),
+    (ColumnCountGetFilter(2), lambda rows: _first(2)(rows[:1])),
+    (TimestampsFilter((1, 7)), _cells_where(lambda _, cell: cell.timestamp in {1, 7})),
+    (TimestampsFilter((2, 11), can_hint=True), _cells_where(lambda _, c: c.timestamp in {2, 11})),
+    (FamilyFilter("=", B(b"e")), _cells_where(lambda _, cell: cell.family == "e")),
+    (QualifierFilter(">", B(b"b")), _cells_where(lambda _, cell: cell.qualifier > b"b")),
+    (
+        QualifierFilter("!=", RegexStringComparator("^a.?$")),
+        _cells_where(lambda _, cell: not re.search(b"^a.?$", cell.qualifier)),
+    ),
+    (ValueFilter("=", B(b"")), _cells_where(lambda _, cell: cell.value == b"")),
+    (
+        ValueFilter("=", SubstringComparator("TEXT-1")),
+        _cells_where(lambda _, cell: b"text-1" in cell.value.lower()),
+    ),
+    (
+        ValueFilter("!=", RegexStringComparator("^text", flags=2)),
+        _cells_where(lambda _, cell: not re.search(b"^(?i:text)", cell.value)),
+    ),
+    (
+        ValueFilter(">=", BinaryPrefixComparator(b"v2")),
+        _cells_where(lambda _, cell: cell.value[:2] >= b"v2"),
+    ),
+    (ValueFilter("=", NullComparator()), _cells_where(lambda _, cell: False)),
+    (ValueFilter("!=", NullComparator()), _cells_where(lambda _, cell: True)),
+    (
+        ColumnValueFilter("d", b"n", "<", LongComparator(-1)),
+        _cells_where(lambda _, cell: cell.qualifier == b"n" and _number(cell.value) < -1),
+    ),
+    (
+        ColumnValueFilter("d", b"b", "=", BitComparator(b"\x04\x02", "and")),
+        _cells_where(
+            lambda _, cell: cell.qualifier == b"b" and bool(cell.value[0] & 4 or cell.value[1] & 2)
+        ),
+    ),
+    (
+        ColumnValueFilter("d", b"b", "=", BinaryComponentComparator(b"\x05", 1)),
+        _cells_where(lambda _, cell: cell.qualifier == b"b"),
+    ),
+    (OF_V, _rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
+    (
+        SingleColumnValueFilter("d", b"a", ">", B(b"v1"), if_missing=True),
+        _rows_by(b"a", lambda cell: cell is not None and cell.value > b"v1"),
+    ),
+    (
+        SingleColumnValueFilter("d", b"a", "!=", B(b"v1"), latest_only=False),
+        _rows_by(b"a", lambda cell: cell is None or cell.value != b"v1"),
+    ),
+    (
+        SingleColumnValueExcludeFilter("d", b"a", "=", B(b"v1")),
+        _without(b"a", _rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
+    ),
+    (DependentColumnFilter("d", b"a"), _dependent(False, lambda value: True)),
+    (DependentColumnFilter("d", b"a", drop=True), _dependent(True, lambda value: True)),
+    (
+        DependentColumnFilter("d", b"a", False, "=", B(b"v1")),
+        _dependent(False, lambda value: value == b"v1"),
+    ),
+    (
+        SkipFilter(ValueFilter("!=", B(b"v1"))),
+        lambda rows: [row for row in rows if all(cell.value != b"v1" for cell in row.cells)],
+    ),
+    (
+        WhileMatchFilter(RowFilter("<", B(b"b06"))),
+        _rows_where(lambda row: row < b"b06"),
+    ),
+    (
+        PrefixFilter(b"b") & ColumnPrefixFilter(b"a") & ValueFilter("!=", B(b"v1")),
+        _cells_where(
+            lambda row, cell: row[:1] == b"b" and cell.qualifier[:1] == b"a" and cell.value != b"v1"
+        ),
+    ),
+    (
+        FamilyFilter("=", B(b"e")) | ValueFilter("=", B(b"v1")),
+        _cells_where(lambda _, cell: cell.family == "e" or cell.value == b"v1"),
+    ),
+    (
+        FilterList("one", (PrefixFilter(b"a"), QualifierFilter("=", B(b"x")))),
+        _cells_where(lambda row, cell: row[:1] == b"a" or cell.qualifier == b"x"),
+    ),
+    *(
+        (RowFilter(sign, B(b"b07")), _rows_where(passes))
+        for sign, passes in (
+            ("<", lambda row: row < b"b07"),
+            ("<=", lambda row: row <= b"b07"),
+            ("=", lambda row: row == b"b07"),
+            ("!=", lambda row: row != b"b07"),
+            (">=", lambda row: row >= b"b07"),
+            (">", lambda row: row > b"b07"),
+        )
+    ),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _rows_to_filter(speaker: Speaker, table: str) -> None:
+    """Writes the rows."""
+    assert [None] * len(ROWS) == speaker.ask(table, Multi([(speaker.locate(table)[0], ROWS)]))
+
+
+def _scanned(speaker: Speaker, table: str, scan: Scan) -> list[RowCells]:
+    return rows_of(speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True)))
+
+
+@pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
+def test_scan(speaker: Speaker, table: str, given: Filter, judge: Judgement) -> None:
+    """A scan gives what the filter says."""
+    assert judge(ROWS) == _scanned(speaker, table, Scan(read=Read(filter=given)))
+
+
+@pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
+def test_get(speaker: Speaker, table: str, given: Filter, judge: Judgement) -> None:
+    """A get gives of its row what a scan of that row alone gives."""
+    for row in ROWS[3:8]:
+        wanted = judge([row]) or [RowCells(row.row, [])]
+        assert wanted == [speaker.ask(table, Get(row.row, Read(filter=given)))]
+
+
+def test_all_are_tried() -> None:
+    """No filter and no comparator is left out here."""
+    tried = repr(FILTERS)
+    names = [
+        name
+        for name in filters.__all__
+        if isinstance(kind := getattr(filters, name), type)
+        and issubclass(kind, (Filter, Comparator))
+        and kind not in {Filter, Comparator}
+    ]
+    assert [] == [name for name in names if f"{name}(" not in tried]
+
+
+@pytest.mark.parametrize("given", [one for one, _ in FILTERS], ids=lambda one: type(one).__name__)
+def test_whole_rows(speaker: Speaker, table: str, given: Filter) -> None:
+    """A filter that judges whole rows cannot be asked for pieces of rows, every other can."""
+    read = Read(filter=given)
+    if given.whole_row:
+        with pytest.raises(Refused):
+            Scan(read=read, batch=2)
+        return
+    pieces = _scanned(speaker, table, Scan(read=read, batch=2))
+    whole = _scanned(speaker, table, Scan(read=read))
+    assert [cell for _, cells in whole for cell in cells] == [
+        cell for _, cells in pieces for cell in cells
+    ]
+
+
+def test_reversed(speaker: Speaker, table: str) -> None:
+    """A filter says the same of a scan that runs downwards."""
+    scan = Scan(b"c", b"a", reverse=True, read=Read(filter=PrefixFilter(b"b")))
+    wanted = [row for row in reversed(ROWS) if row.row[:1] == b"b"]
+    assert wanted == _scanned(speaker, table, scan)

@@ -1,0 +1,131 @@
+"""Scanners of a real cluster: ten rows of two columns each, scanned in every way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hbase.requests.speaker import PLENTY, rows_of
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.hbase.errors import HBaseError
+from rowkey.hbase.reading import Scan
+from rowkey.hbase.requests import (
+    CloseScanner,
+    Multi,
+    Mutate,
+    NextRows,
+    OpenScanner,
+    RenewScanner,
+)
+
+if TYPE_CHECKING:
+    from hbase.requests.speaker import Speaker
+
+ROWS = tuple(b"scan%02d" % number for number in range(10))
+SPAN = Scan(b"scan", b"scao")
+
+
+def _put(qualifier: bytes, at: int = LATEST) -> Cell:
+    return Cell("d", qualifier, at, b"v")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _rows_to_scan(speaker: Speaker, table: str) -> None:
+    """Writes the rows."""
+    puts = [RowCells(row, [_put(b"a", 1), _put(b"b", 1)]) for row in ROWS]
+    assert [None] * 10 == speaker.ask(table, Multi([(speaker.locate(table)[0], puts)]))
+
+
+@pytest.mark.parametrize(
+    ("scan", "wanted"),
+    [
+        (Scan(b"scan03", b"scan06"), range(3, 6)),
+        (Scan(b"scan03", b"scan06", include_start=False), range(4, 6)),
+        (Scan(b"scan03", b"scan06", include_stop=True), range(3, 7)),
+        (Scan(b"scan03", b"scan03", include_stop=True), range(3, 4)),
+        (Scan(b"scan06", b"scan03", reverse=True), range(6, 3, -1)),
+        (
+            Scan(b"scan06", b"scan03", False, True, reverse=True),
+            range(5, 2, -1),
+        ),
+        (Scan(b"scan06", b"scan06", include_stop=True, reverse=True), range(6, 7)),
+        (Scan(b"scan09", b"scao", read_type="stream"), range(9, 10)),
+    ],
+)
+def test_ends(speaker: Speaker, table: str, scan: Scan, wanted: range) -> None:
+    """Each end belongs to a scan as it says."""
+    answer = speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True))
+    assert [ROWS[place] for place in wanted] == [row for row, _ in rows_of(answer)]
+    assert answer.more_in_region is False
+
+
+def test_step_by_step(speaker: Speaker, table: str) -> None:
+    """A scanner goes on where it was, is renewed, and is known no more when it is closed."""
+    answer = speaker.ask(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
+    found = [row for row, _ in rows_of(answer)]
+    scanner = answer.scanner_id
+    assert scanner is not None
+    assert (True, True, True) == (
+        answer.more_results,
+        answer.more_in_region,
+        (answer.ttl_ms or 0) > 0,
+    )
+    assert answer.mvcc is not None
+    answer = speaker.ask(table, NextRows(scanner, 0, 3))
+    found += [row for row, _ in rows_of(answer)]
+    renewed = speaker.ask(table, RenewScanner(scanner, 1))
+    assert (scanner, []) == (renewed.scanner_id, renewed.counts)
+    answer = speaker.ask(table, NextRows(scanner, 2, 100, limit=2))
+    found += [row for row, _ in rows_of(answer)]
+    assert list(ROWS[:8]) == found
+    assert answer.more_results is False
+    speaker.ask(table, CloseScanner(scanner))
+
+
+def test_closed(speaker: Speaker, table: str) -> None:
+    """A scanner that is closed can be closed again, and gives nothing any more."""
+    answer = speaker.ask(table, OpenScanner(SPAN, 0, PLENTY))
+    assert [] == answer.counts
+    assert answer.scanner_id is not None
+    speaker.ask(table, CloseScanner(answer.scanner_id))
+    speaker.ask(table, CloseScanner(answer.scanner_id))
+    with pytest.raises(HBaseError):
+        speaker.ask(table, NextRows(answer.scanner_id, 5, 1))
+
+
+def test_pieces(speaker: Speaker, table: str) -> None:
+    """A batch of cells cuts rows, and says which piece is not the last."""
+    scan = Scan(b"scan", b"scan02", batch=1)
+    answer = speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True))
+    assert [1] * 4 == answer.counts
+    assert [True, False, True, False] == answer.partials
+
+
+def test_raw(speaker: Speaker, table: str) -> None:
+    """A raw scan gives deletes and what they hide."""
+    row = b"scanned"
+    cells = [Cell("d", b"", 9, kind=Kind.DELETE_FAMILY), _put(b"a", 3)]
+    speaker.ask(table, Mutate(row, cells[1:]))
+    speaker.ask(table, Mutate(row, cells[:1]))
+    plain, raw = (
+        speaker.ask(
+            table,
+            OpenScanner(Scan(row, row, include_stop=True, raw=raw), 9, PLENTY, close=True),
+        )
+        for raw in (False, True)
+    )
+    assert [] == rows_of(plain)
+    assert [RowCells(row, cells)] == rows_of(raw)
+
+
+def test_old_read_point(speaker: Speaker, table: str) -> None:
+    """A scanner of an earlier read point does not see what came later."""
+    scan = Scan(b"point", b"poinu")
+    mvcc = speaker.ask(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
+    speaker.ask(table, Mutate(b"point", [_put(b"a")]))
+    then, now = (
+        speaker.ask(table, OpenScanner(scan, 9, PLENTY, close=True, mvcc=point))
+        for point in (mvcc, None)
+    )
+    assert ([], [b"point"]) == (rows_of(then), [row for row, _ in rows_of(now)])

@@ -1,0 +1,289 @@
+"""Batches: what is sent of every action, and what is made of answers in any order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hbase.requests import protos
+from hbase.requests.drawn import ACTIONS, APPENDS, INCREMENTS, REGION, ROWS, WRITES
+from hbase.requests.test_writes import FAULT, NO_FAMILY, SPECIFIER, mutations, sent_cells
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.errors import Refused
+from rowkey.hbase.errors import HBaseError, MalformedAnswer, NoSuchColumnFamily
+from rowkey.hbase.messages.contract import Repeating
+from rowkey.hbase.messages.multi_answer import all_done
+from rowkey.hbase.messages.puts import encode_actions
+from rowkey.hbase.requests import (
+    Append,
+    DeleteRow,
+    Exists,
+    Get,
+    Increment,
+    Multi,
+    RawMulti,
+)
+from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
+from rowkey.hbase.wire.frames import Response
+from rowkey.hbase.wire.proto import Malformed
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from rowkey.hbase.requests import Action
+
+OTHER = b"t,m,2.00000000000000000000000000000000."
+
+
+def _is_mixed(action: Action) -> bool:
+    return isinstance(action, RowCells) and len(mutations(*action)) > 1
+
+
+def _cells(action: Action) -> list[tuple[bytes, Cell]]:
+    """The cells an action sends."""
+    if isinstance(action, RowCells):
+        return sent_cells(*action)
+    if isinstance(action, (Increment, Append)):
+        return decode_cells(action.encode(REGION)[1])[0]
+    return []
+
+
+def _said(action: Action) -> list[dict[str, Any]]:
+    """The actions of the protocol that an action is, without their indexes."""
+    if isinstance(action, RowCells):
+        return [{"mutation": one} for one in mutations(*action)]
+    param = action.encode(REGION)[0]
+    if isinstance(action, (Get, Exists)):
+        return [{"get": protos.said(protos.read("GetRequest", param))["get"]}]
+    return [{"mutation": protos.said(protos.read("MutateRequest", param))["mutation"]}]
+
+
+@given(st.lists(ACTIONS, max_size=6), st.lists(ACTIONS, max_size=6), st.sampled_from([0, 7]))
+def test_encode(first: list[Action], second: list[Action], group: int) -> None:
+    """Every action is sent, in order; those of several sorts alone and atomic."""
+    param, block = Multi([(REGION, first), (OTHER, second)], group).encode(b"")
+    told = protos.said(protos.read("MultiRequest", param))
+    assert group == told.get("nonceGroup", 0)
+    sent = told.get("regionAction", [])
+    for region, actions in ((REGION, first), (OTHER, second)):
+        mine = [one for one in sent if one["region"] == SPECIFIER | {"value": region}]
+        flat = [(one.get("atomic", False), each) for one in mine for each in one["action"]]
+        wanted = [(_is_mixed(action), each) for action in actions for each in _said(action)]
+        without = [
+            (atomic, {name: value for name, value in each.items() if name != "index"})
+            for atomic, each in flat
+        ]
+        assert wanted == without
+        alone = [one for one in mine if one.get("atomic")]
+        assert len(alone) == sum(map(_is_mixed, actions))
+    for one in sent:
+        indexes = [each["index"] for each in one["action"]]
+        assert list(range(1, len(indexes) + 1)) == indexes
+    cells = [cell for action in first + second for cell in _cells(action)]
+    assert (cells, len(block)) == decode_cells(block)
+
+
+@given(st.lists(WRITES, min_size=1, max_size=4), st.integers(120, 260))
+def test_long_batches(writes: list[RowCells], count: int) -> None:
+    """Indexes of one byte and of two are both right."""
+    actions = (writes * count)[:count]
+    param, _ = Multi([(REGION, actions)]).encode(b"")
+    (told,) = protos.said(protos.read("MultiRequest", param))["regionAction"]
+    assert list(range(1, count + 1)) == [one["index"] for one in told["action"]]
+    assert [_said(action)[0]["mutation"] for action in actions] == [
+        one["mutation"] for one in told["action"]
+    ]
+
+
+_FATES = st.sampled_from(["done", "done", "done", "failed", "unnamed"])
+
+
+def _result(action: Action, random: Random) -> tuple[dict[str, Any], bytes, Any]:
+    """What a server may tell of an action: the result, its cells, and what is to be made of it."""
+    if isinstance(action, Get):
+        cells = [Cell("d", b"%d" % place, 1, b"v") for place in range(random.randrange(3))]
+        told = {"associated_cell_count": len(cells), "stale": False}
+        return told, encode_cells(action.row, cells), RowCells(action.row, cells)
+    if isinstance(action, Exists):
+        found = random.random() < 0.5
+        return {"exists": found, "associated_cell_count": 0}, b"", found
+    if isinstance(action, (Increment, Append)):
+        sent = [cell for _, cell in _cells(action)]
+        block = encode_cells(action.row, random.sample(sent, len(sent)))
+        values: list[Any] = [cell.value for cell in sent]
+        if isinstance(action, Increment):
+            values = [int.from_bytes(value, "big", signed=True) for value in values]
+        return {"associated_cell_count": len(sent)}, block, values
+    return {}, b"", None
+
+
+def _region_answer(
+    actions: list[Action], fates: list[str], random: Random
+) -> tuple[dict[str, Any], bytes, list[Any]]:
+    """The answer about one region whose actions fare so: its message, its cells, the outcomes."""
+    places = list(range(len(actions)))
+    random.shuffle(places)
+    wanted: list[Any] = [MalformedAnswer] * len(actions)
+    results, blocks = [], []
+    for place in places:
+        if fates[place] == "failed":
+            results.append({"index": place + 1, "exception": FAULT})
+            wanted[place] = NoSuchColumnFamily
+        elif fates[place] == "done":
+            told, block, wanted[place] = _result(actions[place], random)
+            results.append({"index": place + 1, "result": told})
+            blocks.append(block)
+    return {"resultOrException": results}, b"".join(blocks), wanted
+
+
+def _kinds(outcomes: list[Any]) -> list[Any]:
+    """Outcomes that can be compared: of an error its class."""
+    return [type(one) if isinstance(one, HBaseError) else one for one in outcomes]
+
+
+_TOGETHER = ACTIONS.filter(lambda action: not _is_mixed(action))
+
+
+@given(st.data(), st.randoms())
+def test_decode(data: st.DataObject, random: Random) -> None:
+    """Each action has its own outcome, in whatever order and on whatever level it is told."""
+    regions, answers, blocks, wanted = [], [], [], []
+    for number in range(data.draw(st.integers(1, 4))):
+        actions = data.draw(st.lists(_TOGETHER, min_size=1, max_size=6))
+        if data.draw(st.integers(0, 3)) == 0:
+            answer: dict[str, Any] = {"exception": FAULT}
+            block, fare = b"", [NoSuchColumnFamily] * len(actions)
+        else:
+            count = len(actions)
+            fates = data.draw(st.lists(_FATES, min_size=count, max_size=count))
+            answer, block, fare = _region_answer(actions, fates, random)
+        regions.append((b"region %d" % number, actions))
+        answers.append(answer)
+        blocks.append(block)
+        wanted += fare
+    body = protos.made("MultiResponse", regionActionResult=answers, regionStatistics={})
+    response = Response(1, None, body.SerializeToString(), b"".join(blocks))
+    assert wanted == _kinds(Multi(regions).decode(response))
+
+
+@given(WRITES, ROWS, st.sampled_from(["done", "region", "action"]))
+def test_decode_atomic(before: RowCells, row: bytes, fate: str) -> None:
+    """A row of several sorts has one outcome; indexes of its own actions mean nothing."""
+    mixed = RowCells(row, [Cell("d", b"", 1), Cell("d", b"", 1, kind=Kind.DELETE)])
+    results: list[dict[str, Any]] = [{"index": 0, "result": {}}, {"index": 1, "result": {}}]
+    answer: dict[str, Any] = {"resultOrException": results, "processed": True}
+    if fate == "region":
+        answer = {"exception": FAULT}
+    elif fate == "action":
+        results[1] = {"index": 1, "exception": FAULT}
+    get = [{"index": 1, "result": {"associated_cell_count": 1}}]
+    answers = [{"resultOrException": [{"index": 1, "result": {}}]}, answer]
+    answers.append({"resultOrException": get})
+    body = protos.made("MultiResponse", regionActionResult=answers).SerializeToString()
+    cell = Cell("d", b"q", 1, b"v")
+    response = Response(1, None, body, encode_cells(row, [cell]))
+    told = Multi([(REGION, [before, mixed, Get(row)])]).decode(response)
+    fared = None if fate == "done" else NoSuchColumnFamily
+    assert [None, fared, RowCells(row, [cell])] == _kinds(told)
+
+
+def _done(indexes: list[int]) -> dict[str, Any]:
+    return {"resultOrException": [{"index": index, "result": {}} for index in indexes]}
+
+
+@given(st.integers(0, 300), st.randoms())
+def test_all_done(count: int, random: Random) -> None:
+    """An answer that all is done is known as one in every order, and by nothing less."""
+    indexes = random.sample(range(1, count + 1), count)
+    body = protos.made("RegionActionResult", **_done(indexes)).SerializeToString()
+    assert all_done(body, count)
+    assert not all_done(body, count + 1)
+    if count > 1:
+        twice = [indexes[1], *indexes[1:]]
+        body = protos.made("RegionActionResult", **_done(twice)).SerializeToString()
+        assert not all_done(body, count)
+        assert all_done(body, count - 1) is False
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 300])
+def test_one_failed_of_many(count: int) -> None:
+    """One failure among many puts is found, and nothing else fails."""
+    puts = [RowCells(b"r%d" % number, [Cell("d", b"q", LATEST)]) for number in range(count)]
+    answer = _done(list(range(1, count + 1)))
+    answer["resultOrException"][count // 2] = {"index": count // 2 + 1, "exception": FAULT}
+    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    told = Multi([(REGION, puts)]).decode(Response(1, None, body, b""))
+    assert [count // 2] == [place for place, one in enumerate(told) if one is not None]
+
+
+@given(st.lists(st.lists(_FATES, min_size=1, max_size=4), min_size=1, max_size=3), st.randoms())
+def test_raw(regions: list[list[str]], random: Random) -> None:
+    """A raw batch tells the failures only: where they are, and what they are."""
+    put = RowCells(b"r", [Cell("d", b"q", 1)])
+    answers, wanted, sent = [], [], []
+    for number, fates in enumerate(regions):
+        actions: list[Action] = [put] * len(fates)
+        answer, _, fare = _region_answer(actions, fates, random)
+        answers.append(answer)
+        wanted += [(number, place, one) for place, one in enumerate(fare) if one is not None]
+        sent.append((REGION, encode_actions(actions)[0], len(fates)))
+    answers.append({"exception": FAULT})
+    wanted += [(len(regions), place, NoSuchColumnFamily) for place in range(2)]
+    sent.append((OTHER, encode_actions([put, put])[0], 2))
+    cells = encode_actions([put] * sum(count for _, _, count in sent))[1]
+    request = RawMulti(sent, cells)
+    same = Multi([(name, [put] * count) for name, _, count in sent])
+    assert same.encode(b"") == request.encode(b"")
+    body = protos.made("MultiResponse", regionActionResult=answers).SerializeToString()
+    told = request.decode(Response(1, None, body, b""))
+    assert wanted == [(one.region, one.action, type(one.error)) for one in told]
+
+
+def test_answers_about_other_regions() -> None:
+    """An answer about fewer regions than were asked is none."""
+    put = RowCells(b"r", [Cell("d", b"q", 1)])
+    for request in (Multi([(REGION, [put])]), RawMulti([(REGION, b"", 0)], b"")):
+        with pytest.raises(Malformed):
+            request.decode(Response(1, None, b"", b""))
+
+
+def test_indexes_that_nobody_sent() -> None:
+    """An index that was not sent, or comes again, changes nothing."""
+    results = [
+        {"index": 9, "result": {}},
+        {"index": 0, "exception": FAULT},
+        {"index": 1, "result": {}},
+        {"index": 1, "exception": FAULT},
+    ]
+    answer = {"resultOrException": results}
+    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    put = RowCells(b"r", [Cell("d", b"q", 1)])
+    assert [None] == Multi([(REGION, [put])]).decode(Response(1, None, body, b""))
+
+
+def test_error_of_an_action() -> None:
+    """An error knows its Java class and its first line."""
+    answer = {"resultOrException": [{"index": 1, "exception": FAULT}]}
+    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    put = RowCells(b"r", [Cell("d", b"q", 1)])
+    (told,) = Multi([(REGION, [put])]).decode(Response(1, None, body, b""))
+    assert isinstance(told, HBaseError)
+    assert (NO_FAMILY, "none") == (told.java, told.says)
+
+
+@given(st.lists(INCREMENTS | APPENDS | WRITES, max_size=5))
+def test_repeating(actions: list[Any]) -> None:
+    """A batch that holds an increment or an append may count twice."""
+    counts = any(isinstance(action, (Increment, Append)) for action in actions)
+    expected = Repeating.COUNTS if counts else Repeating.HARMLESS
+    assert expected is Multi([(REGION, actions)]).repeating
+
+
+def test_refused() -> None:
+    """A row without cells is refused, with its place in the batch."""
+    put = RowCells(b"r", [Cell("d", b"q", 1)])
+    with pytest.raises(Refused, match=r"^actions\[2\]\.cells: "):
+        Multi([(REGION, [put]), (OTHER, [DeleteRow(b"r"), RowCells(b"r", [])])])

@@ -1,0 +1,174 @@
+"""Scans of a real cluster: judged by the official client, while regions move, split and wait."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from rowkey.cells import Cell, Kind, RowCells, in_order
+from rowkey.engines import Ask
+from rowkey.hbase.client import connect
+from rowkey.hbase.errors import TableNotFound
+from rowkey.hbase.reading import Read, Scan
+from rowkey.hbase.scanning import Scanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cluster import Cluster, Judge
+    from rowkey.hbase.client import Client
+
+ROWS = 400
+
+
+@pytest.fixture(scope="module")
+def client(hbase_cluster: Cluster) -> Iterator[Client]:
+    """A client of the cluster."""
+    with connect(hbase_cluster.url) as client:
+        yield client
+
+
+@pytest.fixture
+def table(hbase_judge: Judge) -> Iterator[Callable[[Sequence[RowCells], Sequence[bytes]], str]]:
+    """Makes a table of rows and regions, for one test."""
+    made: list[str] = []
+
+    def make(rows: Sequence[RowCells], splits: Sequence[bytes] = ()) -> str:
+        name = f"s{uuid4().hex[:10]}"
+        made.append(name)
+        hbase_judge.create(name, {"d": {"VERSIONS": "3"}}, splits)
+        hbase_judge.mutate(name, rows)
+        return name
+
+    yield make
+    for name in made:
+        hbase_judge.drop(name)
+
+
+def rows_of(count: int, bytes_each: int = 50) -> list[RowCells]:
+    """Rows of three cells, in order."""
+    value = b"v" * bytes_each
+    return [
+        RowCells(b"r%05d" % n, [Cell("d", b"q%d" % q, 7, value + b"%d" % n) for q in range(3)])
+        for n in range(count)
+    ]
+
+
+def given(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
+    """What came, as lists."""
+    return [(row, list(cells)) for row, cells in rows]
+
+
+def test_scans_of_many_regions_are_what_the_official_client_reads(
+    client: Client, hbase_judge: Judge, table: Callable[..., str]
+) -> None:
+    """Forward and in reverse, all of it and parts of it, whole and in pieces, limited or not."""
+    name = table(rows_of(ROWS), [b"r%05d" % n for n in range(3, ROWS, 4)][:99])
+    ends = [b"", b"r00000", b"r00010", b"r00011", b"r00155", b"r00399", b"z"]
+    asks = [Ask(), Ask(reverse=True), Ask(batch=2), Ask(limit=7), Ask(limit=130, reverse=True)]
+    for ask in asks:
+        for start in ends:
+            for stop, include in ((b"", False), (b"r00200", True), (b"r00100", False)):
+                scan = Scan(
+                    start, stop, include_start=not include, include_stop=include,
+                    reverse=ask.reverse, limit=ask.limit, batch=ask.batch,
+                )  # fmt: skip
+                wanted = []
+                if not scan.is_empty:
+                    wanted = hbase_judge.scan(name, ask, (start, not include), (stop, include))
+                assert given(iter(wanted)) == given(client.table(name).scan(scan).rows())
+
+
+def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[..., str]) -> None:
+    """It comes in pieces, each of an answer's bytes, and is given as one row."""
+    wide = [Cell("d", b"q%04d" % q, 7, b"v" * 1000) for q in range(600)]
+    name = table([RowCells(b"a", wide[:1]), RowCells(b"b", wide), RowCells(b"c", wide[:1])])
+    for reverse in (False, True):
+        scan = Scan(reverse=reverse, bytes=50_000)
+        found = given(client.table(name).scan(scan).rows())
+        wanted = [(b"a", wide[:1]), (b"b", wide), (b"c", wide[:1])]
+        assert (wanted[::-1] if reverse else wanted) == found
+
+
+def test_raw_scans_give_deletes_and_versions(client: Client, table: Callable[..., str]) -> None:
+    """What is hidden comes as well, in the order of cells."""
+    old, new = Cell("d", b"q", 5, b"old"), Cell("d", b"q", 6, b"new")
+    gone = Cell("d", b"q", 5, b"", Kind.DELETE)
+    name = table([RowCells(b"a", [old, new]), RowCells(b"a", [gone])])
+    scan = Scan(raw=True, read=Read(versions=10))
+    wanted = [(b"a", sorted([old, new, gone], key=in_order))]
+    assert wanted == given(client.table(name).scan(scan).rows())
+    assert [(b"a", [new])] == given(client.table(name).scan(Scan(read=Read(versions=9))).rows())
+
+
+@pytest.mark.parametrize("event", ["move", "flush and move", "split"])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("batch", [None, 2])
+def test_a_scan_goes_on_through_what_happens_to_its_region(
+    client: Client, hbase_judge: Judge, table: Callable[..., str],
+    event: str, reverse: bool, batch: int | None,
+) -> None:  # fmt: skip
+    """A region that moves or splits in the middle of a scan costs no row and doubles none."""
+    rows = rows_of(ROWS)
+    name = table(rows, [b"r00200"])
+    scan = Scan(rows=20, reverse=reverse, batch=batch)
+    found = client.table(name).scan(scan)
+    reading = found.rows()
+    seen = [next(reading) for _ in range(25)]
+    if "flush" in event:
+        hbase_judge.flush(name)
+    if "move" in event:
+        servers = sorted(hbase_judge.status().live)
+        for region in hbase_judge.regions(name):
+            other = next(one for one in servers if one != region.server)
+            hbase_judge.move(name, region.start, other)
+    else:
+        hbase_judge.split(name, b"r00100")
+        hbase_judge.split(name, b"r00300")
+    seen += reading
+    joined: dict[bytes, list[Cell]] = {}
+    for row, cells in seen:
+        joined.setdefault(row, []).extend(cells)
+    wanted = [(row, list(cells)) for row, cells in rows]
+    assert (wanted[::-1] if reverse else wanted) == list(joined.items())
+    assert batch or len(seen) == len(joined)
+
+
+def test_the_lease_of_an_idle_scanner_is_kept(
+    client: Client, table: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a pause longer than its lease of 5 s the same region scanner goes on."""
+    rows = rows_of(ROWS)
+    name = table(rows)
+    found = client.table(name).scan(Scan(rows=50))
+    reading = found.rows()
+    seen = [next(reading)]
+    opened = []
+    monkeypatch.setattr(Scanner, "_open", lambda *args: opened.append(args))
+    time.sleep(8)
+    seen += reading
+    assert [row for row, _ in rows] == [row for row, _ in seen]
+    assert [] == opened
+
+
+def test_sixteen_scanners_wait_together(client: Client, table: Callable[..., str]) -> None:
+    """Each is sent when it is made; the first row of each is known before any is read."""
+    name = table(rows_of(ROWS), [b"r%05d" % n for n in range(25, ROWS, 25)])
+    client.table(name).scan(Scan(limit=1)).close()
+    edges = [b"r%05d" % n for n in range(0, ROWS + 25, 25)]
+    began = time.perf_counter()
+    all_of_them = [client.table(name).scan(Scan(start, stop)) for start, stop in pairwise(edges)]
+    sent = time.perf_counter()
+    assert edges[:-1] == [one.first_row() for one in all_of_them]
+    assert sent - began < 5
+    assert ROWS == sum(1 for one in all_of_them for _ in one.rows())
+
+
+def test_a_scan_of_an_unknown_table_is_refused_when_it_is_made(client: Client) -> None:
+    """It says so before anything is read."""
+    with pytest.raises(TableNotFound):
+        client.table("s_no_such_table").scan()

@@ -1,0 +1,128 @@
+"""What stands between a client and the world of a test: locations, connections, calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hbase.errors import ConnectionLost, HBaseError
+from rowkey.hbase.locations import Region
+from rowkey.hbase.wire.proto import Message
+
+if TYPE_CHECKING:
+    from hbase.scanning.world import World
+    from rowkey.hbase.settings import Deadline
+    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.names import Server
+
+
+class Places:
+    """Where the client thinks that regions are: right when looked up, stale later."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.known: list[Region] = []
+
+    def locate(self, table: str, row: bytes, deadline: Deadline) -> Region:
+        return self._find(lambda one: one.holds(row), self.world.holder(row))
+
+    def locate_before(self, table: str, row: bytes, deadline: Deadline) -> Region:
+        def fits(one: Region) -> bool:
+            return (
+                not one.stop if not row else one.start < row and (not one.stop or row <= one.stop)
+            )
+
+        return self._find(fits, self.world.before(row))
+
+    def _find(self, fits: Any, right: Region) -> Region:
+        word = self.world.script[0] if self.world.script else ""
+        if word == "wrong place":
+            self.world.script.popleft()
+            others = [one for one in self.world.regions if not fits(one)]
+            return others[0] if others else right
+        if word == "stale":
+            self.world.script.popleft()
+            old = [one for one in self.world.former if fits(one)]
+            return old[-1] if old else right
+        found = [one for one in self.known if fits(one)]
+        if found:
+            return found[-1]
+        self.known.append(right)
+        return right
+
+    def forget(self, region: Region) -> None:
+        self.known = [one for one in self.known if one.name != region.name]
+
+    def forget_server(self, address: tuple[str, int]) -> None:
+        self.known = [one for one in self.known if one.server.address != address]
+
+    def moved(self, region: Region, server: Server, seqnum: int) -> None:
+        self.forget(region)
+        self.known.append(
+            Region(region.table, region.name, region.start, region.stop, server, seqnum)
+        )
+
+
+class Wires:
+    """The connections."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Wire:
+        return Wire(self.world, address)
+
+    def drop(self, address: tuple[str, int], error: HBaseError) -> None:
+        return None
+
+
+@dataclass
+class Wire:
+    """One connection."""
+
+    world: World
+    address: tuple[str, int]
+
+    def send(self, method: str, param: bytes, cells: bytes = b"", *, deadline: Deadline) -> Said:
+        word = self.world.happen()
+        if word == "refused":
+            raise ConnectionLost(str(self.address), "the connection was refused")
+        return Said(self.world, self.address, Message(param), word)
+
+
+class Said:
+    """A request on its way; most are answered at once, some when somebody waits for the answer."""
+
+    def __init__(self, world: World, address: tuple[str, int], sent: Message, word: str) -> None:
+        self.world, self.address, self.sent = world, address, sent
+        self.word = word
+        self.outcome: Response | HBaseError | None = None
+        self.is_rows = not sent.flag(10) and not (sent.has(3) and sent.flag(5))
+        world.in_flight += self.is_rows
+        world.most_in_flight = max(world.most_in_flight, world.in_flight)
+        if word != "late":
+            self.do()
+
+    @property
+    def done(self) -> bool:
+        return self.outcome is not None
+
+    def do(self) -> None:
+        try:
+            self.outcome = self.world.answer(self.address, self.sent, self.word)
+        except HBaseError as error:
+            self.outcome = error
+
+    def result(self, deadline: Deadline) -> Response:
+        if self.outcome is None:
+            self.do()
+        self.world.in_flight -= self.is_rows
+        self.is_rows = False
+        if isinstance(self.outcome, HBaseError):
+            raise self.outcome
+        assert self.outcome is not None
+        return self.outcome
+
+    def cancel(self) -> None:
+        self.world.in_flight -= self.is_rows
+        self.is_rows = False

@@ -1,0 +1,325 @@
+"""A cluster of one table, in this process: it answers scans as region servers do, and misbehaves.
+
+It speaks the bytes of the protocol, so that requests and answers are encoded and read as in life.
+What goes wrong, and when, is read from a script, one word for each request.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any
+
+from hbase.scanning.wires import Places, Wires
+from rowkey.hbase.calling import Caller
+from rowkey.hbase.errors import ConnectionLost, HBaseError, from_remote
+from rowkey.hbase.locations import Region
+from rowkey.hbase.settings import Settings
+from rowkey.hbase.wire.cellblocks import encode_cells
+from rowkey.hbase.wire.frames import Response
+from rowkey.hbase.wire.names import Server, region_name
+from rowkey.hbase.wire.proto import Message, blob, flag, message, uint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rowkey.cells import Cell
+
+HBASE = "org.apache.hadoop.hbase."
+SERVERS = [Server(f"rs{number}", 16020, 1) for number in range(3)]
+
+ERRORS = {
+    "not serving": "NotServingRegionException",
+    "opening": "exceptions.RegionOpeningException",
+    "too busy": "CallQueueTooBigException",
+    "stopped": "regionserver.RegionServerStoppedException",
+    "starting": "ipc.ServerNotRunningYetException",
+    "reset": "exceptions.ScannerResetException",
+    "unknown scanner": "UnknownScannerException",
+}
+"""What a server may answer instead of doing anything."""
+
+WORDS = [
+    *ERRORS, "fine", "late", "tiny", "tiny pieces", "heartbeat", "cursor", "no last word", "lost",
+    "timed out", "refused", "silent", "split", "merge", "move", "expire", "stale", "wrong place",
+]  # fmt: skip
+"""All that can happen at a request; `fine` is nothing."""
+
+
+@dataclass
+class Served:
+    """A scanner at its server."""
+
+    region: bytes
+    keys: deque[bytes]
+    batch: int | None
+    reverse: bool
+    expected: int = 0
+    pieces: deque[tuple[bytes, list[Cell], bool]] = field(default_factory=deque)
+
+
+class World:
+    """The table, its regions, and what goes wrong.
+
+    Args:
+        rows: cells of each row, in their order.
+        splits: where its regions begin, but the first.
+        script: a word of `WORDS` for each request; when it is at its end, all goes well.
+        settings: of the client.
+        size: most cells of an answer.
+    """
+
+    def __init__(
+        self,
+        rows: Mapping[bytes, Sequence[Cell]],
+        splits: Iterable[bytes] = (),
+        script: Iterable[str] = (),
+        settings: Settings | None = None,
+        size: int = 1000,
+    ) -> None:
+        self.rows = dict(rows)
+        self.keys = sorted(rows)
+        self.script = deque(script)
+        self.size = size
+        self.ttl_ms = 60_000
+        self.ids = count(1)
+        self.regions: list[Region] = []
+        self.former: list[Region] = []
+        self.scanners: dict[int, Served] = {}
+        self.asked: list[str] = []
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self.told_off: set[int] = set()
+        self.broken: list[str] = []
+        edges = [b"", *splits, b""]
+        for start, stop in pairwise(edges):
+            self.regions.append(self._region(start, stop))
+        quick = Settings(pause_s=0, pause_most_s=0)
+        self.settings = settings or quick
+        places: Any = Places(self)
+        servers: Any = Wires(self)
+        registry: Any = None
+        self.caller = Caller(registry, servers, places, self.settings)
+        self.places: Places = places
+
+    def _region(self, start: bytes, stop: bytes) -> Region:
+        number = next(self.ids)
+        name = region_name("t", start, number)
+        return Region("t", name, start, stop, SERVERS[number % len(SERVERS)], number)
+
+    def holder(self, row: bytes) -> Region:
+        """The region that holds a row."""
+        return next(one for one in self.regions if one.holds(row))
+
+    def before(self, row: bytes) -> Region:
+        """The region that holds the greatest keys below a row."""
+        if not row:
+            return self.regions[-1]
+        return next(one for one in self.regions if one.start < row <= one.stop or not one.stop)
+
+    def split(self, row: bytes) -> None:
+        """Divides the region of a row there, or does nothing if one begins there."""
+        old = self.holder(row)
+        if row not in (b"", old.start):
+            self._replace([old], [self._region(old.start, row), self._region(row, old.stop)])
+
+    def merge(self, row: bytes) -> None:
+        """Joins the region of a row and the next."""
+        at = self.regions.index(self.holder(row))
+        pair = self.regions[at : at + 2]
+        if len(pair) == 2:
+            self._replace(pair, [self._region(pair[0].start, pair[1].stop)])
+
+    def move(self, row: bytes) -> None:
+        """Moves the region of a row to another server, under its name."""
+        old = self.holder(row)
+        number = next(self.ids)
+        server = SERVERS[(SERVERS.index(old.server) + 1) % len(SERVERS)]
+        self._replace([old], [Region("t", old.name, old.start, old.stop, server, number)])
+
+    def _replace(self, old: list[Region], new: list[Region]) -> None:
+        at = self.regions.index(old[0])
+        self.regions[at : at + len(old)] = new
+        self.former += old
+        names = {one.name for one in old}
+        for number in [key for key, one in self.scanners.items() if one.region in names]:
+            del self.scanners[number]
+
+    def happen(self) -> str:
+        """The next word of the script, done as far as it does not concern the request."""
+        word = self.script.popleft() if self.script else "fine"
+        verb, _, key = word.partition(" @")
+        row = bytes.fromhex(key) if key else b""
+        if verb in ("split", "merge", "move"):
+            getattr(self, verb)(row)
+        elif verb == "expire":
+            self.scanners.clear()
+        return verb
+
+    def answer(self, address: tuple[str, int], sent: Message, word: str) -> Response:
+        """What a server says to a request.
+
+        Raises:
+            HBaseError: an error, as it reaches whoever waits.
+        """
+        number = sent.uint(3)
+        try:
+            if word in ERRORS:
+                raise self._error(ERRORS[word])
+            said = self._scan(address, sent, word)
+            if word in ("lost", "timed out"):
+                raise ConnectionLost(str(address), "the answer was lost")
+        except HBaseError:
+            self.told_off.add(number)
+            raise
+        return said
+
+    def _error(self, java: str, says: str = "it is so") -> HBaseError:
+        return from_remote(HBASE + java, f"{HBASE}{java}: {says}", False)
+
+    def _scan(self, address: tuple[str, int], sent: Message, word: str) -> Response:
+        if not sent.has(3):
+            number, served = self._open(address, sent)
+            extra = uint(4, self.ttl_ms) + uint(11, 7)
+        else:
+            number, extra = sent.uint(3), b""
+            if number in self.told_off:
+                self.broken.append("a scanner was asked again after an error")
+            if sent.flag(5) and not sent.has(6):
+                self.asked.append("close")
+                self.scanners.pop(number, None)
+                return Response(0, None, uint(2, number) + flag(3, True), b"")
+            if number not in self.scanners:
+                raise self._error("UnknownScannerException")
+            served = self.scanners[number]
+            if sent.uint(6) != served.expected:
+                raise self._error("exceptions.OutOfOrderScannerNextException")
+            served.expected += 1
+            if sent.flag(10):
+                self.asked.append("renew")
+                return Response(0, None, uint(2, number), b"")
+            self.asked.append("next")
+        if word == "silent":
+            self.told_off.add(number)
+            return Response(0, None, uint(2, number), b"")
+        return self._give(number, served, sent, word, extra)
+
+    def _open(self, address: tuple[str, int], sent: Message) -> tuple[int, Served]:
+        self.asked.append("open")
+        name = sent.message(1).blob(2)  # type: ignore[union-attr]
+        found = [one for one in self.regions if one.name == name]
+        if not found:
+            raise self._error("NotServingRegionException")
+        if found[0].server.address != address:
+            host, port = found[0].server.address
+            where = f"hostname={host} port={port} startCode=1. locationSeqNum={found[0].seqnum}."
+            raise self._error("exceptions.RegionMovedException", where)
+        scan = sent.message(2)
+        assert scan is not None
+        keys = self._within(found[0], scan)
+        batch = scan.uint(9) or None
+        served = Served(name, deque(keys), batch, scan.flag(15))
+        number = next(self.ids)
+        self.scanners[number] = served
+        return number, served
+
+    def _within(self, region: Region, scan: Message) -> list[bytes]:
+        """The row keys of a scan that lie in a region; what lies outside is left out silently."""
+        start, stop = scan.blob(3), scan.blob(4)
+        with_start, with_stop = scan.flag(21, True), scan.flag(22, False)
+        if start and start == stop:
+            with_stop = with_stop or with_start
+            if not with_stop:
+                self.broken.append("an empty range was sent")
+        keys = [row for row in self.keys if region.holds(row)]
+        if scan.flag(15):
+            keys = [
+                row for row in reversed(keys)
+                if (not start or row < start or (row == start and with_start))
+                and (not stop or row > stop or (row == stop and with_stop))
+            ]  # fmt: skip
+        else:
+            keys = [
+                row for row in keys
+                if (row > start or (row == start and with_start))
+                and (not stop or row < stop or (row == stop and with_stop))
+            ]  # fmt: skip
+        return keys
+
+    def _give(
+        self, number: int, served: Served, sent: Message, word: str, extra: bytes
+    ) -> Response:
+        """Some pieces, and how it goes on."""
+        size = {"tiny": 3, "tiny pieces": 1, "heartbeat": 0, "cursor": 0}.get(word, self.size)
+        rows_most, limit = sent.uint(4, 1), sent.uint(11) or None
+        counts: list[int] = []
+        partials: list[bool] = []
+        block: list[bytes] = []
+        complete, enough = 0, False
+        begun = b""
+        while size > 0 and len(counts) < rows_most and not enough:
+            piece = self._piece(served, size, pieces=word == "tiny pieces")
+            if piece is None:
+                break
+            row, cells, partial = piece
+            if begun and row != begun:  # the piece before was the last of its row after all
+                complete += 1
+                enough = complete == limit
+            begun = row if partial else b""
+            counts.append(len(cells))
+            partials.append(partial)
+            block.append(encode_cells(row, cells))
+            size -= len(cells)
+            complete += not partial
+            enough = enough or complete == limit
+        is_empty = not served.keys and not served.pieces
+        more_in_region = not is_empty or word == "no last word"
+        more = not enough
+        said = extra + uint(2, number) + flag(3, more) + flag(8, more_in_region)
+        said += b"".join(uint(1, one) for one in counts)
+        said += b"".join(flag(7, one) for one in partials)
+        if word == "cursor" and served.keys and not served.pieces:
+            said += message(12, blob(1, served.keys[0]))
+        if size <= 0 and not counts:
+            said += flag(9, True)
+        if not more or not more_in_region or sent.flag(5):
+            self.scanners.pop(number, None)
+        return Response(0, None, said, b"".join(block))
+
+    def _piece(
+        self, served: Served, size: int, *, pieces: bool
+    ) -> tuple[bytes, list[Cell], bool] | None:
+        """The next piece of a row; of some the flag says that more of it comes, and none does."""
+        if not served.pieces:
+            if not served.keys:
+                return None
+            row = served.keys.popleft()
+            served.pieces.append((row, list(self.rows[row]), False))
+        row, cells, _ = served.pieces.popleft()
+        most = min(size, served.batch or size)
+        if len(cells) <= most:
+            lies = pieces and bool(served.keys)
+            return row, cells, lies
+        served.pieces.append((row, cells[most:], False))
+        return row, cells[:most], True
+
+
+def expected_rows(world: World, scan: Any) -> list[bytes]:
+    """The row keys that a scan must give, in its order."""
+    keys = world.keys
+    low, high = (scan.stop, scan.start) if scan.reverse else (scan.start, scan.stop)
+    with_low, with_high = (
+        (scan.include_stop, scan.include_start)
+        if scan.reverse
+        else (scan.include_start, scan.include_stop)
+    )
+    begin = bisect_left(keys, low)
+    if low and not with_low and keys[begin : begin + 1] == [low]:
+        begin += 1
+    end = bisect_left(keys, high) if high else len(keys)
+    if high and with_high and keys[end : end + 1] == [high]:
+        end += 1
+    found = keys[begin:end]
+    return (found[::-1] if scan.reverse else found)[: scan.limit]

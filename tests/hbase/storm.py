@@ -1,0 +1,173 @@
+"""Writers and ordered scans of one salted table, and what they see while servers fail."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import rowkey
+from rowkey.errors import RowkeyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+WRITERS, SCANS, BUCKETS = 4, 2, 8
+BATCH = 20
+PAUSE_S = 0.02
+"""Between two batches of a writer, so that scans and servers have their share of two cores."""
+
+DESIGN = rowkey.Design(
+    "storm",
+    f"[bucket(id, {BUCKETS})][id]",
+    fields={"id": "u64", "note": {"type": "text", "family": "d", "qualifier": "n"}},
+    splits="per_bucket",
+)
+
+
+@dataclass
+class Seen:
+    """What the threads saw.
+
+    Args:
+        acknowledged: how many rows of each writer were acknowledged, and when each batch was.
+        slowest_s: the longest call.
+        rows: rows that scans gave, all together.
+        scans: scans that came to their end.
+        wrong: what must not be: sentences.
+    """
+
+    acknowledged: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    times: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    slowest_s: float = 0.0
+    rows: int = 0
+    scans: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def gap_s(self, begin: float, end: float) -> float:
+        """The longest time within which some writer had nothing acknowledged."""
+        longest = 0.0
+        for times in self.times.values():
+            inside = [begin, *(at for at in times if begin <= at <= end), end]
+            pauses = (later - at for at, later in itertools.pairwise(inside))
+            longest = max(longest, *pauses)
+        return longest
+
+
+class Storm:
+    """The threads, from the `with` on until its end.
+
+    Args:
+        url: the cluster.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.table = rowkey.open(DESIGN, url)
+        self.seen = Seen()
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._threads = [
+            *(threading.Thread(target=self._told, args=(self._write, n)) for n in range(WRITERS)),
+            *(threading.Thread(target=self._told, args=(self._scan, n)) for n in range(SCANS)),
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _told(self, work: Callable[[int], None], number: int) -> None:
+        """Work until it is over; what it raises is wrong."""
+        try:
+            while not self._over.is_set():
+                begin = time.monotonic()
+                work(number)
+                with self._lock:
+                    self.seen.slowest_s = max(self.seen.slowest_s, time.monotonic() - begin)
+                self._over.wait(PAUSE_S)
+        except RowkeyError as error:
+            self.seen.wrong.append(f"{work.__name__} {number}: {type(error).__name__}: {error}")
+
+    def _write(self, writer: int) -> None:
+        """The next rows of a writer, by one batch or one by one."""
+        done = self.seen.acknowledged[writer]
+        rows = [row_of(writer, done + step) for step in range(BATCH)]
+        if done // BATCH % 4:
+            with self.table.batch() as batch:
+                for row in rows:
+                    batch.put(row)
+        else:
+            for row in rows:
+                self.table.put(row)
+        self.seen.times[writer].append(time.monotonic())
+        self.seen.acknowledged[writer] = done + BATCH
+
+    def _scan(self, number: int) -> None:
+        """Read everything in order; compare it with what was acknowledged before."""
+        before = {writer: self.seen.acknowledged[writer] for writer in range(WRITERS)}
+        found: dict[int, int] = defaultdict(int)
+        last = -1
+        for row in self.table.scan():
+            if row["id"] <= last:
+                self.seen.wrong.append(f"scan {number}: {row['id']} behind {last}")
+            last = row["id"]
+            writer, step = last % WRITERS, last // WRITERS
+            if step < before[writer]:
+                found[writer] += 1
+            self.seen.rows += 1
+            if self._over.is_set():
+                return
+        if found != {writer: count for writer, count in before.items() if count}:
+            self.seen.wrong.append(f"scan {number}: {dict(found)} of {before}")
+        self.seen.scans += 1
+
+    def check(self) -> None:
+        """Compare all that is there with all that was acknowledged."""
+        there = {row["id"]: row["note"] for row in self.table.scan()}
+        for writer, count in self.seen.acknowledged.items():
+            rows = [row_of(writer, step) for step in range(count)]
+            lost = [row["id"] for row in rows if there.get(row["id"]) != row["note"]]
+            if lost:
+                self.seen.wrong.append(f"writer {writer}: {len(lost)} lost, the first {lost[0]}")
+            some = random.Random(writer).sample(rows, min(50, len(rows)))
+            missed = [row["id"] for row in some if self.table.get(id=row["id"]) != row]
+            if missed:
+                self.seen.wrong.append(f"writer {writer}: a get does not give {missed}")
+
+
+def row_of(writer: int, step: int) -> dict[str, object]:
+    """A row of a writer."""
+    return {"id": step * WRITERS + writer, "note": f"row {step} of writer {writer}"}
+
+
+def threads_and_sockets() -> tuple[int, int]:
+    """How many of each this process has."""
+    files = _files(Path("/proc/self/fd"))
+    return threading.active_count(), sum(file.startswith("socket:") for file in files)
+
+
+def _files(folder: Path) -> list[str]:
+    """Where the files of a process lead; some are closed while they are looked at."""
+    found = []
+    for path in folder.iterdir():
+        try:
+            found.append(str(path.readlink()))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,252 @@
+"""Puts from columns against the scalar writer: the same cells, and actions that say so."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cells import CELL_BYTES_MOST, LATEST, Cell, CellBlock, RowCells
+from rowkey.engines.columns import rows_of
+from rowkey.errors import Refused
+from rowkey.hbase.wire import blocks as module
+from rowkey.hbase.wire.blocks import Puts, encode_puts
+from rowkey.hbase.wire.cellblocks import encode_cells
+from rowkey.hbase.wire.proto import Message
+
+VECTOR = bytes.fromhex("000000190000001000000001000272310164717fffffffffffffff0476")
+ACTION = bytes.fromhex("1a0c080112080a02723110024001")
+"""The field 3 of the golden Multi: index 1, a put of r1, one cell."""
+
+_bytes = st.binary(max_size=20) | st.sampled_from([b"", b"\x00", b"\xff" * 9, b"v" * 300])
+_stamps = st.integers(0, LATEST)
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> list[CellBlock]:
+    """Blocks of the same rows, of equal lengths or not, with nulls or not, whole or a slice."""
+    key = draw(st.sampled_from([st.binary(min_size=1, max_size=9), st.binary(min_size=3)]))
+    if draw(st.booleans()):
+        key = st.binary(min_size=4, max_size=4)
+    rows = draw(st.lists(key, max_size=12))
+
+    def column(each: Any) -> Any:
+        lines = draw(st.lists(each, min_size=len(rows) + 1, max_size=len(rows) + 1))
+        return pa.array(lines, pa.binary()).slice(1)
+
+    keys = pa.array([b"", *rows], pa.binary()).slice(1)
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        each = draw(st.sampled_from([_bytes, st.binary(min_size=5, max_size=5)]))
+        timestamps: Any = draw(_stamps)
+        if draw(st.booleans()):
+            stamps = st.lists(_stamps, min_size=len(rows), max_size=len(rows))
+            timestamps = draw(stamps.map(lambda listed: np.array(listed, np.int64)))
+        found.append(
+            CellBlock(
+                keys,
+                draw(st.sampled_from(["d", "wide", "ä"])),
+                column(each) if draw(st.booleans()) else draw(_bytes),
+                column(each | st.none() if draw(st.booleans()) else each),
+                timestamps,
+            )
+        )
+    return found
+
+
+def _expected(given_blocks: list[CellBlock]) -> list[tuple[int, RowCells]]:
+    """The puts with their numbers, in the order of their keys, made one by one."""
+    filled = [(number, row) for number, row in enumerate(rows_of(given_blocks)) if row.cells]
+    return sorted(filled, key=lambda pair: pair[1].row)
+
+
+def _check(puts: Puts, expected: list[tuple[int, RowCells]], start: int, stop: int) -> None:
+    """Compare a cut with what it should hold."""
+    cut = puts.cut(start, stop, first=300)
+    part = [row for _, row in expected[start:stop]]
+    assert b"".join(encode_cells(*row) for row in part) == cut.cells
+    told = []
+    for action in Message(cut.actions).messages(3):
+        put = action.message(2)
+        assert put is not None
+        told.append((action.uint(1), put.blob(1), put.uint(2), put.uint(8)))
+    assert [(300 + at, row.row, 2, len(row.cells)) for at, row in enumerate(part)] == told
+
+
+@given(blocks(), st.data(), st.sampled_from([1, 200, 16 << 20]))
+def test_puts_are_the_cells_of_the_blocks(
+    given_blocks: list[CellBlock], data: st.DataObject, at_once: int
+) -> None:
+    """Any slice of the puts is the actions and cells that the scalar writer makes."""
+    expected = _expected(given_blocks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_AT_ONCE_BYTES", at_once)
+        puts = encode_puts(given_blocks)
+    assert len(expected) == len(puts)
+    assert [number for number, _ in expected] == puts.numbers.tolist()
+    assert [row.row for _, row in expected] == puts.rows.to_pylist()
+    start = data.draw(st.integers(0, len(puts)))
+    _check(puts, expected, start, data.draw(st.integers(start, len(puts))))
+    _check(puts, expected, 0, len(puts))
+
+
+@given(blocks(), st.binary(max_size=4))
+def test_below_is_where_a_region_begins(given_blocks: list[CellBlock], key: bytes) -> None:
+    """So many puts have a smaller key."""
+    puts = encode_puts(given_blocks)
+    assert sum(row < key for row in puts.rows.to_pylist()) == puts.below(key)
+
+
+@given(blocks(), st.integers(0, 2_000), st.integers(1, 5))
+def test_requests_take_as_many_puts_as_fit(
+    given_blocks: list[CellBlock], size: int, count: int
+) -> None:
+    """One put more would be too many or too large; one is always taken."""
+    puts = encode_puts(given_blocks)
+
+    def bytes_of(start: int, stop: int) -> int:
+        return sum(map(len, puts.cut(start, stop)))
+
+    start = 0
+    while start < len(puts):
+        stop = puts.fit(start, len(puts), size, count)
+        taken = stop - start
+        assert 1 <= taken <= count
+        assert taken == 1 or bytes_of(start, stop) <= size
+        assert stop == len(puts) or taken == count or bytes_of(start, stop + 1) > size
+        start = stop
+
+
+def test_golden_vector() -> None:
+    """The put of the vector: its cell byte by byte, its action with the same fields."""
+    rows = pa.array([b"r1"], pa.binary())
+    cut = encode_puts([CellBlock(rows, "d", b"q", pa.array([b"v"], pa.binary()))]).cut(0, 1)
+    assert VECTOR == cut.cells
+    padded = ACTION.replace(b"\x1a\x0c\x08\x01", b"\x1a\x10\x08\x81\x80\x80\x80\x00")
+    assert padded == cut.actions
+
+
+def test_no_blocks_are_no_puts() -> None:
+    """Neither are blocks without rows, or without a value."""
+    empty = pa.array([], pa.binary())
+    rows, nulls = pa.array([b"a", b"b"], pa.binary()), pa.array([None, None], pa.binary())
+    for given_blocks in (
+        [],
+        [CellBlock(empty, "d", b"q", empty)],
+        [CellBlock(rows, "d", b"q", nulls)],
+    ):
+        puts = encode_puts(given_blocks)
+        assert (0, 0, (b"", b"")) == (len(puts), puts.below(b"z"), puts.cut(0, 0))
+
+
+def test_rows_of_one_key_keep_their_order() -> None:
+    """Two puts of one row are two actions, the first one first: the later one wins."""
+    rows = pa.array([b"b", b"a", b"b", b"a"], pa.binary())
+    values = pa.array([b"1", b"2", b"3", b"4"], pa.binary())
+    assert [1, 3, 0, 2] == encode_puts([CellBlock(rows, "d", b"q", values)]).numbers.tolist()
+
+
+def test_many_cells_of_a_row_are_counted() -> None:
+    """A count of two bytes is read as well."""
+    rows = pa.array([b"r", b"s"], pa.binary())
+    values = [pa.array([b"v", b"v" if at < 3 else None], pa.binary()) for at in range(300)]
+    given_blocks = [CellBlock(rows, "d", b"%d" % at, one) for at, one in enumerate(values)]
+    _check(encode_puts(given_blocks), _expected(given_blocks), 0, 2)
+
+
+def test_arrays_of_other_types_are_taken() -> None:
+    """Text, large binary and arrays in pieces are bytes as well."""
+    rows = pa.chunked_array([["a"], ["b"]], pa.string())
+    values = pa.array([b"v", b"w"], pa.large_binary())
+    stamps = pa.chunked_array([[7], [8]], pa.int64())
+    puts = encode_puts([CellBlock(rows, "d", values, values, stamps)])
+    cells = [
+        encode_cells(row, [Cell("d", value, stamp, value)])
+        for row, value, stamp in [(b"a", b"v", 7), (b"b", b"w", 8)]
+    ]
+    assert b"".join(cells) == puts.cut(0, 2).cells
+
+
+_KEYS = pa.array([b"a", b"b", b"c"], pa.binary())
+_VALUES = pa.array([b"1", b"2", b"3"], pa.binary())
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([b"a", b"", b"c"], r"rows\[1\]: 0 is out of range; expected 1\.\.32,767 bytes"),
+        ([b"a", b"b", b"c" * 32_768], r"rows\[2\]: 32,768 is out of range"),
+        ([b"a", None, b"c"], r"rows\[1\]: it is null"),
+    ],
+)
+def test_row_keys_that_cannot_be_stored_are_refused(rows: list[bytes | None], words: str) -> None:
+    """A row key that HBase does not take is told by its row's number."""
+    with pytest.raises(Refused, match=words):
+        encode_puts([CellBlock(pa.array(rows, pa.binary()), "d", b"q", _VALUES)])
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+@pytest.mark.parametrize("order", [[b"a", b"b", b"c"], [b"c", b"b", b"a"]])
+def test_the_largest_cell(extra: int, order: list[bytes]) -> None:
+    """A cell may have 10 MiB with the 4 bytes of its own length, and not one more."""
+    size = CELL_BYTES_MOST - len(encode_cells(b"b", [Cell("d", b"q", 1)])) + extra
+    rows = pa.array(order, pa.binary())
+    block = CellBlock(rows, "d", b"q", pa.array([b"", bytes(size), None], pa.binary()), 1)
+    if extra:
+        with pytest.raises(Refused, match=r"rows\[1\]: 10,485,761 is out of range"):
+            encode_puts([block])
+    else:
+        expected = sorted(rows_of([block])[:2])
+        cells = b"".join(encode_cells(*row) for row in expected)
+        assert cells == encode_puts([block]).cut(0, 2).cells
+
+
+def test_a_row_larger_than_a_request_is_refused() -> None:
+    """Many large cells of one row fit no request."""
+    rows = pa.array([b"a", b"b"], pa.binary())
+    values = pa.array([b"", bytes(CELL_BYTES_MOST - 100)], pa.binary())
+    with pytest.raises(Refused, match=r"rows\[1\]: \d+,\d+,\d+ is out of range; expected cells of"):
+        encode_puts([CellBlock(rows, "d", b"%d" % at, values) for at in range(13)])
+
+
+@pytest.mark.parametrize(
+    ("timestamps", "words"),
+    [
+        (-1, "timestamp: -1 is out of range"),
+        (2**63, "timestamp: 9223372036854775808 is out of range"),
+        (np.array([1, 2, -7]), r"timestamps\[2\]: -7 is out of range"),
+        (np.array([1, 2]), "timestamps: 2 for 3 rows; expected one a row"),
+        (np.array([1.0, 2.0, 3.0]), "timestamps: they are of float64; expected int64"),
+        (pa.array([1, None, 3]), r"timestamps\[1\]: it is null; expected milliseconds"),
+        (["x", "y", "z"], "timestamps: they are of <U1; expected int64"),
+    ],
+)
+def test_timestamps_out_of_range_are_refused(timestamps: Any, words: str) -> None:
+    """A timestamp that HBase would take, or not, but never give back is told by its row."""
+    with pytest.raises(Refused, match=words):
+        encode_puts([CellBlock(_KEYS, "d", b"q", _VALUES, timestamps)])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"family": ""}, "family: the family's name is empty"),
+        ({"family": "f" * 128}, "family: .* is 128 bytes long"),
+        ({"family": b"d"}, "family: b'd' is a bytes; expected text"),
+        ({"qualifiers": pa.array([b"q"])}, "qualifiers: 1 for 3 rows"),
+        ({"qualifiers": pa.array([b"q", None, b"q"])}, r"qualifiers\[1\]: it is null"),
+        ({"qualifiers": "q"}, "qualifiers: it is of str; expected an Arrow array of binary"),
+        ({"values": pa.array([b"v"] * 4)}, "values: 4 for 3 rows"),
+        ({"values": pa.array([1, 2, 3])}, "values: it is of int64"),
+        ({"rows": [b"a"]}, "rows: it is of list"),
+        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two blocks name different rows"),
+        ({"rows": pa.array([b"a", b"b"])}, "rows: two blocks name different rows"),
+    ],
+)
+def test_blocks_that_are_none_are_refused(change: dict[str, Any], words: str) -> None:
+    """Whatever is wrong with a block is told."""
+    plain = {"rows": _KEYS, "family": "d", "qualifiers": b"q", "values": _VALUES}
+    with pytest.raises(Refused, match=words):
+        encode_puts([CellBlock(**plain), CellBlock(**(plain | change))])

@@ -1,0 +1,278 @@
+"""Cell blocks, against bytes that clusters stored and gave back, and against any bytes at all."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cells import LATEST, Cell, Kind, RowCells
+from rowkey.errors import Refused
+from rowkey.hbase.wire import cellblocks
+from rowkey.hbase.wire.cellblocks import decode_cells, decode_rows, encode_cell, encode_cells
+from rowkey.hbase.wire.proto import Malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PLAIN = "000000190000001000000001000272310164717fffffffffffffff0476"
+TAGGED = "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
+"""r2, d:q, with a time to live of 600,000 ms."""
+
+edges = st.sampled_from([b"", b"\x00", b"\xff", b"\x00\xff", b"\xff" * 9])
+names = st.binary(max_size=20) | edges
+rows = st.binary(min_size=1, max_size=40) | st.sampled_from([b"\x00", b"\xff"])
+families = st.sampled_from(["d", "cf", "f" * 127, "é", ""])
+stamps = st.integers(0, 2**63 - 1) | st.sampled_from([0, 1, LATEST - 1, LATEST, -1, -(2**63)])
+values = st.binary(max_size=60) | edges
+cells = st.builds(Cell, families, names, stamps, values, st.sampled_from(Kind), st.none())
+mutations = st.builds(RowCells, rows, st.lists(cells, max_size=5))
+alike = st.builds(  # 9 and more cells of equal lengths one after the other: these are read in a run
+    lambda many, row, family: [
+        RowCells(row, [Cell(family, qualifier, stamp, value, kind)])
+        for qualifier, stamp, value, kind in many
+    ],
+    st.lists(
+        st.tuples(
+            st.binary(min_size=2, max_size=2),
+            stamps,
+            st.binary(min_size=3, max_size=3),
+            st.sampled_from(Kind),
+        ),
+        min_size=7,
+        max_size=25,
+    ),
+    st.binary(min_size=1, max_size=9),
+    families,
+)
+blocks = st.lists(st.lists(mutations, max_size=4) | alike, max_size=3).map(
+    lambda parts: [row for part in parts for row in part]
+)
+
+
+def written(block: Sequence[RowCells]) -> bytes:
+    """The bytes of some rows."""
+    return b"".join(encode_cells(row, some) for row, some in block)
+
+
+def key_value(row: bytes, cell: Cell, tags: bytes = b"") -> bytes:
+    """A cell field by field, as KeyValue lays it out; tags stand behind the value."""
+    family = cell.family.encode()
+    key = struct.pack(">H", len(row)) + row + bytes((len(family),)) + family + cell.qualifier
+    key += struct.pack(">qB", cell.timestamp, cell.kind)
+    body = struct.pack(">II", len(key), len(cell.value)) + key + cell.value + tags
+    return struct.pack(">I", len(body)) + body
+
+
+def test_vector_of_a_cell() -> None:
+    """A put at the server's time, as every version stored it and gave it back."""
+    cell = Cell("d", b"q", LATEST, b"v")
+    assert PLAIN == encode_cell(b"r1", cell).hex()
+    assert ([(b"r1", cell)], 29) == decode_cells(bytes.fromhex(PLAIN))
+
+
+def test_vector_of_a_cell_with_tags() -> None:
+    """A time to live among the tags is read; both cells are found, for kvLen is the step."""
+    cell = Cell("d", b"q", 4_102_444_800_000, b"v", ttl_ms=600_000)
+    block = bytes.fromhex(TAGGED + PLAIN)
+    expected = [(b"r2", cell), (b"r1", Cell("d", b"q", LATEST, b"v"))]
+    assert (expected, len(block)) == decode_cells(block)
+
+
+@given(row=rows, cell=cells)
+def test_a_cell_is_laid_out_as_a_key_value(row: bytes, cell: Cell) -> None:
+    """Our bytes are those of the format, field by field."""
+    assert key_value(row, cell) == encode_cell(row, cell)
+
+
+@given(block=blocks)
+def test_what_is_written_is_read_back(block: list[RowCells]) -> None:
+    """Rows come back as they were: every kind, empty qualifiers, 00 and FF, long rows."""
+    sent = written(block)
+    counts = [len(row.cells) for row in block]
+    expected = [row if row.cells else RowCells(b"", []) for row in block]
+    assert expected == decode_rows(sent, counts)
+    assert expected == decode_rows(memoryview(sent), counts)
+    assert [(row, cell) for row, some in block for cell in some] == decode_cells(sent)[0]
+
+
+@given(block=blocks, data=st.data())
+def test_some_cells_are_read_and_the_place_behind_them(
+    block: list[RowCells], data: st.DataObject
+) -> None:
+    """A block is read in two parts as it is read at once."""
+    sent = written(block)
+    whole, stop = decode_cells(sent)
+    count = data.draw(st.integers(0, len(whole)))
+    first, at = decode_cells(sent, count)
+    second, end = decode_cells(sent, None, at)
+    assert (whole, stop, count) == (first + second, end, len(first))
+
+
+@given(
+    block=st.lists(st.tuples(rows, cells, st.none() | st.integers(0, 2**63 - 1)), max_size=20),
+    other=st.binary(max_size=9),
+)
+def test_the_time_to_live_is_found_among_tags(
+    block: list[tuple[bytes, Cell, int | None]], other: bytes
+) -> None:
+    """Whatever other tags stand around it; a cell without one has none."""
+    around = struct.pack(">HB", len(other) + 1, 77) + other
+    sent = []
+    for row, cell, ttl_ms in block:
+        tags = around + (struct.pack(">HBq", 9, 8, ttl_ms) + around if ttl_ms is not None else b"")
+        sent += [key_value(row, cell, struct.pack(">H", len(tags)) + tags)]
+        sent += [key_value(row, cell, b"\x00\x00")]
+    expected = [(row, cell._replace(ttl_ms=one)) for row, cell, ttl in block for one in (ttl, None)]
+    assert expected == decode_cells(b"".join(sent))[0]
+
+
+@pytest.mark.parametrize("tags", [b"", b"\x00\x00", b"\x00\x0b\x00\x09\x08" + bytes(8)])
+def test_long_runs_with_and_without_tags(tags: bytes) -> None:
+    """Many cells of equal lengths are read alike, with tags or without."""
+    cell = Cell("d", b"q", 7, b"v")
+    expected = [(b"r", cell._replace(ttl_ms=0 if len(tags) > 2 else None))] * 40
+    assert expected == decode_cells(key_value(b"r", cell, tags) * 40)[0]
+
+
+def test_many_columns_and_families() -> None:
+    """More columns and families than are kept come back all the same."""
+    many = [Cell(f"f{number}", b"%d" % number, number) for number in range(2_500)]
+    assert [RowCells(b"r", many)] == decode_rows(encode_cells(b"r", many), [2_500])
+
+
+def test_a_family_is_one_text_for_all_cells() -> None:
+    """Cells of a block share the text of their family, so that it costs no memory."""
+    found = decode_cells(encode_cells(b"r", [Cell("family", b"q", n) for n in range(99)]))[0]
+    assert 1 == len({id(cell.family) for _, cell in found})
+
+
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_cells_or_malformed(data: bytes) -> None:
+    """No bytes raise anything but Malformed; what is read fits the block."""
+    try:
+        found, stop = decode_cells(data)
+    except Malformed:
+        return
+    assert (len(data), True) == (stop, len(found) * 24 <= len(data))
+
+
+@given(block=blocks, data=st.data())
+def test_broken_blocks_are_cells_or_malformed(block: list[RowCells], data: st.DataObject) -> None:
+    """A block with some bytes changed, or cut, raises nothing but Malformed."""
+    sent = bytearray(written(block) or bytes.fromhex(PLAIN))
+    for _ in range(data.draw(st.integers(1, 3))):
+        sent[data.draw(st.integers(0, len(sent) - 1))] = data.draw(st.integers(0, 255))
+    cut = bytes(sent[: data.draw(st.integers(0, len(sent)))])
+    try:
+        stop = decode_cells(cut)[1]
+    except Malformed:
+        return
+    assert len(cut) == stop
+
+
+@given(block=blocks.filter(lambda block: any(row.cells for row in block)), data=st.data())
+def test_a_block_that_is_cut_is_malformed(block: list[RowCells], data: st.DataObject) -> None:
+    """A block that lacks bytes is never read as if it were whole, nor one that has too many."""
+    sent = written(block)
+    counts = [len(row.cells) for row in block]
+    with pytest.raises(Malformed):
+        decode_rows(sent[: data.draw(st.integers(0, len(sent) - 1))], counts)
+    with pytest.raises(Malformed):
+        decode_rows(sent + bytes.fromhex(PLAIN), counts)
+
+
+def header(total: int, key: int, value: int, row: int) -> bytes:
+    """The lengths of a cell."""
+    return struct.pack(">IIIH", total, key, value, row)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"\x00",
+        header(25, 16, 1, 2),  # lengths alone
+        header(25, 11, 6, 0) + bytes(15),  # a key shorter than its fixed parts
+        header(25, 16, 1, 5) + bytes(15),  # a row longer than the key
+        header(25, 16, 2, 2) + bytes(15),  # a value longer than the cell
+        header(2**32 - 1, 16, 2**32 - 25, 2) + bytes(15),  # 4 GiB
+        header(25, 2**32 - 1, 1, 2) + bytes(15),
+        header(0, 0, 0, 0),
+        bytes.fromhex(PLAIN.replace("016471", "036471")),  # a family longer than the column
+        bytes.fromhex(PLAIN.replace("0164717f", "01ff717f")),  # a family that is no text
+        bytes.fromhex(PLAIN[:-4] + "0576"),  # no such kind
+        bytes.fromhex(TAGGED.replace("000b0009", "000a0009")),  # tags of another length
+        bytes.fromhex(TAGGED.replace("000b0009", "000b0000")),  # an empty tag
+        bytes.fromhex(TAGGED.replace("000b0009", "000b000a")),  # a tag longer than the tags
+        key_value(b"r", Cell("d", b"", 1), b"\x00"),  # tags without a length
+        key_value(b"r", Cell("d", b"", 1), b"\x00\x04\x00\x02\x08\x01"),  # 1 byte of time to live
+    ],
+)
+@pytest.mark.parametrize("before", [0, 1, 20])
+def test_each_kind_of_malformed_cell(block: bytes, before: int) -> None:
+    """Each way to break a cell is noticed, alone or behind others of equal lengths."""
+    good = bytes.fromhex(PLAIN) * before
+    with pytest.raises(Malformed, match="a server's bytes: "):
+        decode_cells(good + block)
+    with pytest.raises(Malformed):
+        decode_rows(good + block, [1] * (before + 1))
+
+
+@pytest.mark.parametrize("at", [16, 27])
+def test_a_broken_cell_within_a_run_is_malformed(at: int) -> None:
+    """Cells of equal lengths are looked at one by one: kind or family may be broken."""
+    block = bytearray.fromhex(PLAIN) * 40
+    block[20 * 29 + at] = 0xFF
+    with pytest.raises(Malformed):
+        decode_cells(bytes(block))
+
+
+def test_longest_rows_come_back() -> None:
+    """Rows of 32,767 bytes, in a run of equal lengths."""
+    longest = [RowCells(b"r" * 32_767, [Cell("d", b"", n, b"v")]) for n in range(12)]
+    assert longest == decode_rows(written(longest), [1] * 12)
+
+
+def test_a_count_no_block_can_have_is_malformed() -> None:
+    """A count of 2^63 ends with the block."""
+    with pytest.raises(Malformed, match="more cells"):
+        decode_rows(bytes.fromhex(PLAIN), [2**63])
+
+
+def test_rows_of_no_cells() -> None:
+    """A row of no cells is empty, and stands where it stood."""
+    nothing, one = RowCells(b"", []), RowCells(b"r1", [Cell("d", b"q", LATEST, b"v")])
+    assert [nothing, one, nothing] == decode_rows(bytes.fromhex(PLAIN), [0, 1, 0])
+    assert [] == decode_rows(b"", [])
+    assert ([], 0) == decode_cells(b"")
+
+
+@pytest.mark.parametrize(
+    ("row", "cell"),
+    [
+        (b"r" * 32_768, Cell("d", b"", 1)),
+        (b"r", Cell("d", b"", 2**63)),
+        (b"r", Cell("d", b"", -(2**63) - 1)),
+        (b"r", Cell("f" * 128, b"", 1)),
+    ],
+)
+def test_what_has_no_room_is_refused(row: bytes, cell: Cell) -> None:
+    """A row, a family or a timestamp too long for its field is refused, not cut."""
+    with pytest.raises(Refused):
+        encode_cell(row, cell)
+
+
+def test_a_time_to_live_is_not_written() -> None:
+    """It goes with the mutation; tags behind a cell come back to readers that know none."""
+    cell = Cell("d", b"q", LATEST, b"v", ttl_ms=5)
+    assert PLAIN == encode_cell(b"r1", cell).hex()
+
+
+def test_runs_are_found() -> None:
+    """The tests above that mean to be read in a run are: 9 cells of equal lengths are enough."""
+    block = bytes.fromhex(PLAIN) * 11
+    found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._Columns())
+    assert 11 == found

@@ -1,0 +1,267 @@
+"""Cells as columns against the scalar reader, and against bytes that are no cells."""
+
+from itertools import accumulate
+from random import Random
+from struct import pack, pack_into, unpack_from
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.cells import Kind
+from rowkey.engines.columns import block_schema
+from rowkey.errors import Refused
+from rowkey.hbase.wire.cellblocks import decode_cells
+from rowkey.hbase.wire.columns import count_cells, last_row, to_columns
+from rowkey.hbase.wire.offsets import cell_starts
+from rowkey.hbase.wire.proto import Malformed
+
+FAMILIES = ["d", "wide", "ä"]
+VECTOR = bytes.fromhex("000000190000001000000001000272310164717fffffffffffffff0476")
+TAGGED = bytes.fromhex(
+    "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
+)
+
+
+def cell(
+    row: bytes,
+    family: str,
+    qualifier: bytes,
+    timestamp: int,
+    value: bytes,
+    kind: int = 4,
+    tags: bytes = b"",
+) -> bytes:
+    """A cell, written out."""
+    name = family.encode()
+    key = pack(">H", len(row)) + row + bytes([len(name)]) + name + qualifier
+    key += pack(">qB", timestamp, kind)
+    body = pack(">II", len(key), len(value)) + key + value + tags
+    return pack(">I", len(body)) + body
+
+
+_plain = st.binary(max_size=30) | st.sampled_from([b"", b"\x00" * 8, b"\xff" * 8])
+_tags = st.sampled_from([b"", b"", b"\x00\x00", TAGGED[-13:]])
+
+
+def _cells(kinds: st.SearchStrategy[int], value: st.SearchStrategy[bytes]) -> Any:
+    return st.builds(
+        cell,
+        st.binary(min_size=1, max_size=40),
+        st.sampled_from(FAMILIES),
+        _plain,
+        st.integers(-(2**63), 2**63 - 1),
+        value,
+        kinds,
+        _tags,
+    )
+
+
+puts = _cells(st.just(4), _plain | st.lists(_cells(st.just(4), _plain), max_size=3).map(b"".join))
+any_cells = _cells(st.sampled_from([int(kind) for kind in Kind]), _plain)
+
+
+def _listed(block: bytes) -> list[dict[str, Any]]:
+    """What the columns of a block hold, by the scalar reader."""
+    return [
+        {
+            "row": row,
+            "family": one.family,
+            "qualifier": one.qualifier,
+            "timestamp": one.timestamp,
+            "value": one.value,
+        }
+        for row, one in decode_cells(block)[0]
+    ]
+
+
+def _starts(cells: list[bytes]) -> list[int]:
+    return list(accumulate(map(len, cells), initial=0))
+
+
+@given(st.lists(puts, max_size=30))
+def test_columns_are_the_cells(cells: list[bytes]) -> None:
+    """Every line is the cell that the scalar reader gives, tags left out."""
+    block = b"".join(cells)
+    columns = to_columns(memoryview(block), FAMILIES)
+    columns.validate(full=True)
+    assert _listed(block) == columns.to_pylist()
+    assert columns.schema.equals(block_schema())
+
+
+@given(st.lists(puts, min_size=1, max_size=12), st.integers(4_100, 6_000))
+def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
+    """A pattern of cells repeated thousands of times is found whole, cells within values or not."""
+    repeated = [cells[index % len(cells)] for index in range(count)]
+    block = b"".join(repeated)
+    assert _starts(repeated) == cell_starts(block).tolist()
+    assert count == count_cells(block)
+    assert _listed(block)[-300:] == to_columns(block, FAMILIES).slice(count - 300).to_pylist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_cells_of_unlike_lengths_are_found(seed: int) -> None:
+    """Cells of any lengths, of values that are cells as well, are found in a long block."""
+    random = Random(seed)
+    most = random.choice([1, 10, 300])
+
+    def one(depth: int) -> bytes:
+        value = random.randbytes(random.randrange(most))
+        if depth and random.random() < 0.7:
+            value = b"".join(one(depth - 1) for _ in range(random.randrange(5)))
+        return cell(b"r", "d", random.randbytes(random.randrange(4)), 1, value)
+
+    cells = [one(seed % 4) for _ in range(9_000)]
+    assert _starts(cells) == cell_starts(b"".join(cells)).tolist()
+
+
+def test_lengths_that_change_are_followed() -> None:
+    """Short cells first and long ones behind, so that guesses are looked for in vain."""
+    cells = [cell(b"r", "d", b"", 1, b"")] * 9_000 + [cell(b"r", "d", b"", 1, b"v" * 9_000)] * 900
+    assert _starts(cells) == cell_starts(b"".join(cells)).tolist()
+    backwards = cells[::-1]
+    assert _starts(backwards) == cell_starts(b"".join(backwards)).tolist()
+
+
+def test_golden_vectors() -> None:
+    """Cells as a real server sent them, with a tag and without."""
+    columns = to_columns(VECTOR + TAGGED, ["x", "d"])
+    expected = {
+        "row": [b"r1", b"r2"],
+        "family": ["d", "d"],
+        "qualifier": [b"q", b"q"],
+        "timestamp": [2**63 - 1, 4102444800000],
+        "value": [b"v", b"v"],
+    }
+    assert expected == columns.to_pydict()
+    assert [1, 1] == columns["family"].indices.to_pylist()
+    assert ["x", "d"] == columns["family"].dictionary.to_pylist()
+
+
+def test_an_empty_block_has_no_lines() -> None:
+    """Nothing is a block as well, of the same schema."""
+    assert 0 == count_cells(b"")
+    assert b"" == last_row(b"")
+    assert block_schema().empty_table() == to_columns(b"", []).schema.empty_table()
+    assert [] == to_columns(b"", []).to_pylist()
+
+
+@given(st.lists(any_cells, min_size=1, max_size=5))
+def test_the_last_row_is_that_of_the_last_cell(cells: list[bytes]) -> None:
+    """Puts or deletes, the last cell's row is found."""
+    block = b"".join(cells)
+    assert decode_cells(block)[0][-1][0] == last_row(block)
+
+
+@given(st.lists(any_cells, min_size=1, max_size=5), st.data())
+def test_bytes_that_are_no_cells_are_refused(cells: list[bytes], data: st.DataObject) -> None:
+    """A block with wrong bytes reads as the scalar reader reads it, or as neither reads it."""
+    block = bytearray(b"".join(cells))
+    for _ in range(data.draw(st.integers(0, 3))):
+        place = data.draw(st.integers(0, len(block) - 1))
+        block[place] = data.draw(st.sampled_from([0, 1, 4, 0x7F, 0x80, 0xFF]) | st.integers(0, 255))
+    wrong = bytes(block[: data.draw(st.integers(0, len(block)) | st.just(len(block)))])
+    expected = _read_strictly(wrong)
+    if expected is None:
+        with pytest.raises((Malformed, Refused)):
+            to_columns(wrong, FAMILIES)
+    else:
+        assert expected == to_columns(wrong, FAMILIES).to_pylist()
+
+
+def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
+    """What the columns of a block hold, read length by length; None if it cannot be read."""
+    at, lines = 0, []
+    while at < len(block):
+        if len(block) < at + 24:
+            return None
+        size, key, value, row = unpack_from(">IIIH", block, at)
+        stop, family_at, value_at = at + 4 + size, at + 14 + row, at + 12 + key
+        if size < 20 or stop > len(block) or value_at + value > stop or family_at + 10 > value_at:
+            return None
+        tags = block[value_at + value : stop]
+        if tags and (len(tags) < 2 or unpack_from(">H", tags)[0] != len(tags) - 2):
+            return None
+        qualifier_at = family_at + 1 + block[family_at]
+        family = block[family_at + 1 : qualifier_at].decode(errors="replace")
+        if qualifier_at > value_at - 9 or family not in FAMILIES or block[value_at - 1] != 4:
+            return None
+        line = {
+            "row": block[at + 14 : family_at],
+            "family": family,
+            "qualifier": block[qualifier_at : value_at - 9],
+            "timestamp": unpack_from(">q", block, value_at - 9)[0],
+            "value": block[value_at : value_at + value],
+        }
+        lines.append(line)
+        at = stop
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("at", "number", "words"),
+    [
+        (0, 0, "too short|reaches"),  # what lies within it is followed, to whatever end
+        (0, 2**32 - 1, "reaches"),
+        (4, 17, "lengths beyond its own"),
+        (4, 2**32 - 8, "lengths beyond its own"),
+        (8, 2**32 - 16, "lengths beyond its own"),
+        (4, 0, "lengths beyond its own"),
+        (8, 0, "a byte behind its value"),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 1, 10_000])
+def test_lengths_that_contradict_each_other_are_malformed(
+    at: int, number: int, words: str, others: int
+) -> None:
+    """A wrong length is told, alone, among others, and in the midst of a long block."""
+    wrong = bytearray(VECTOR)
+    pack_into(">I", wrong, at, number)
+    block = VECTOR * others + wrong + VECTOR * others
+    with pytest.raises(Malformed, match=words):
+        to_columns(block, ["d"])
+
+
+@pytest.mark.parametrize("missing", [1, 3, 4, 28])
+@pytest.mark.parametrize("count", [1, 2, 33, 9_000])
+def test_a_block_cut_short_is_malformed(count: int, missing: int) -> None:
+    """Whatever is missing of the last cell, nothing of the block is given."""
+    block = (VECTOR * count)[:-missing]
+    for read in (count_cells, last_row, lambda given: to_columns(given, ["d"])):
+        with pytest.raises(Malformed):
+            read(block)
+
+
+@pytest.mark.parametrize(("row", "family"), [(14, 0), (5, 0), (2, 3), (2, 16), (2, 255)])
+def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
+    """Row and family lie within the key."""
+    wrong = bytearray(VECTOR)
+    pack_into(">H", wrong, 12, row)
+    wrong[16] = family
+    with pytest.raises(Malformed):
+        to_columns(bytes(wrong), ["d"])
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_tags_tell_their_length(more: int) -> None:
+    """Tags of another length than they tell are malformed."""
+    wrong = bytearray(TAGGED)
+    wrong[-12] += more
+    with pytest.raises(Malformed, match="tags"):
+        to_columns(bytes(wrong), ["d"])
+
+
+def test_deletes_are_refused_by_name() -> None:
+    """A block with a delete has no columns; an unknown type is no cell at all."""
+    delete = cell(b"r", "d", b"", 1, b"", Kind.DELETE_FAMILY)
+    with pytest.raises(Refused, match="DELETE_FAMILY"):
+        to_columns(VECTOR + delete, ["d"])
+    with pytest.raises(Malformed, match="type 5"):
+        to_columns(cell(b"r", "d", b"", 1, b"", 5), ["d"])
+
+
+def test_a_family_not_named_is_refused() -> None:
+    """A family without a number is told with those that have one."""
+    with pytest.raises(Refused, match=r"b'd'; expected e, f\."):
+        to_columns(VECTOR, ["e", "f"])

@@ -1,0 +1,1 @@
+"""Do clients that share no code agree: what one writes, each other reads, cell by cell."""
