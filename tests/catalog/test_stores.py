@@ -194,3 +194,19 @@ def test_what_the_file_system_refuses_is_told(tmp_path: Path) -> None:
     for use in (catalog.read, catalog.remove):
         with pytest.raises(Unsupported, match=r"logs\.json: the catalog cannot use it"):
             use("logs")
+
+
+def test_notes_stand_beside_the_entry(catalog: Catalog) -> None:
+    """A note is kept until it is forgotten or its table is, and changes no version."""
+    assert {} == catalog.notes("logs")
+    version = catalog.write("logs", FIRST, None)
+    for text in ("1", "é\n"):
+        catalog.note("logs", "load", text)
+    catalog.note("logs", "other", "2")
+    assert {"load": "é\n", "other": "2"} == catalog.notes("logs")
+    catalog.note("logs", "load", None)
+    assert {"other": "2"} == catalog.notes("logs")
+    assert ["logs"] == catalog.tables()
+    assert version + 1 == catalog.write("logs", OTHER, version)
+    catalog.remove("logs")
+    assert ({}, []) == (catalog.notes("logs"), catalog.tables())

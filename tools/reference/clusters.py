@@ -127,7 +127,8 @@ def client_errors() -> str:
     The client does by itself what can be done. What it tries again reaches a caller as the last
     error of `OutOfTime` or within `SomeFailed`; what may never help is raised after a few attempts.
     """
-    blocks = ["```\n" + docstring(errors).partition("```\n")[2], *_error(HBaseError)]
+    tree = "```\n" + docstring(errors).partition("```\n")[2]
+    blocks = [tree, "## HBaseError", docstring(HBaseError)]
     for kind in sorted(_below(HBaseError), key=_place):
         title = TITLES.get(kind.__name__)
         if title is None:
@@ -145,13 +146,13 @@ def _place(kind: type[HBaseError]) -> tuple[int, str]:
 
 
 def _error(kind: type[HBaseError]) -> list[str]:
-    return [f"## {kind.__name__}", docstring(kind), kind.advice]
+    return [f"## {kind.__name__}", docstring(kind), kind.advice, _sorted(kind)]
 
 
 def _sorted(kind: type[HBaseError]) -> str:
-    """The errors of one sort."""
+    """The errors below one, at any depth."""
     rows = []
-    for one in _below(kind):
+    for one in sorted({*_all(kind)}, key=lambda one: one.__name__):
         java = codes(dict.fromkeys(name.rpartition(".")[2] for name in one.names))
         says = " ".join([*paragraphs(one)[:1], one.advice if one.advice != kind.advice else ""])
         rows.append([code(one.__name__), says.strip(), java])

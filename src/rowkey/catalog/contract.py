@@ -60,7 +60,18 @@ class Catalog(ABC):
 
     @abstractmethod
     def remove(self, table: str) -> None:
-        """Forget a table; forgetting one that is not known is harmless."""
+        """Forget a table and its notes; forgetting one that is not known is harmless."""
+
+    @abstractmethod
+    def notes(self, table: str) -> dict[str, str]:
+        """What was noted of a table beside its entry, by word."""
+
+    @abstractmethod
+    def note(self, table: str, word: str, text: str | None) -> None:
+        """Note something small of a table, such as how far a load has come; None forgets it.
+
+        It has no version: of several who note the same word at once, one is right.
+        """
 
     @abstractmethod
     def tables(self) -> list[str]:

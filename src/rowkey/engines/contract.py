@@ -112,6 +112,8 @@ class Check:
 class RegionCount:
     """One region and what it has counted since the table was created.
 
+    On a cluster: since the region was opened where it is.
+
     Args:
         start: its first row key, inclusive.
         stop: the first row key behind it; empty for the last region.

@@ -21,14 +21,15 @@ class Load(Batch):
     Args:
         table: where they belong.
         blocks: of the same rows.
+        sync: whether they are on the disks before they are acknowledged.
 
     Raises:
         Refused: a row cannot be stored; it is named by its number.
     """
 
-    def __init__(self, table: str, blocks: Sequence[CellBlock]) -> None:
+    def __init__(self, table: str, blocks: Sequence[CellBlock], *, sync: bool = False) -> None:
         self.table = table
-        self._puts = encode_puts(blocks)
+        self._puts = encode_puts(blocks, sync=sync)
 
     def __len__(self) -> int:
         return len(self._puts)

@@ -139,7 +139,7 @@ class Table:
         for wave in waves(mutations) if mutations else ():
             run_batch(self._caller, Many(self.name, wave, sync=sync))
 
-    def load(self, blocks: Sequence[CellBlock]) -> None:
+    def load(self, blocks: Sequence[CellBlock], *, sync: bool = False) -> None:
         """Write puts that stand in Arrow columns; the blocks of one call name the same rows.
 
         Cost: 0.3 µs a cell, and the servers' time; all servers at once.
@@ -150,7 +150,7 @@ class Table:
         """
         from rowkey.hbase.loading import Load
 
-        run_batch(self._caller, Load(self.name, blocks))
+        run_batch(self._caller, Load(self.name, blocks, sync=sync))
 
     def run(self, actions: Sequence[Action]) -> list[Outcome]:
         """Have many actions done: writes (`RowCells`), and any requests of one row.
@@ -168,7 +168,9 @@ class Table:
         run_batch(self._caller, many)
         return many.outcomes
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, sync: bool = False
+    ) -> list[int]:
         """Add to counters of a row together: 8-byte big-endian signed numbers, absent is 0.
 
         A nonce protects a repeated call on the same server and after its death.
@@ -179,16 +181,18 @@ class Table:
         Raises:
             MaybeApplied: the answer was lost and the region has moved since.
         """
-        request = Increment(row, amounts, *self._nonce())
+        request = Increment(row, amounts, *self._nonce(), sync)
         return self._caller.on_row(self.name, row, request)
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
+    ) -> list[bytes]:
         """Append bytes to cells of a row together; gives the new values.
 
         Raises:
             MaybeApplied: as for `increment`.
         """
-        request = Append(row, pieces, *self._nonce())
+        request = Append(row, pieces, *self._nonce(), sync)
         return self._caller.on_row(self.name, row, request)
 
     def _nonce(self) -> tuple[int, int]:
@@ -202,6 +206,8 @@ class Table:
         operator: str,
         value: bytes | None,
         cells: Sequence[Cell],
+        *,
+        sync: bool = False,
     ) -> bool:
         """Apply cells to a row if *cell OPERATOR value* holds, with nothing in between.
 
@@ -212,6 +218,7 @@ class Table:
             operator: one of = != < <= > >=.
             value: None with `=` if the cell must be absent or empty, with `!=` if it must not be.
             cells: puts and deletes.
+            sync: whether they are on the servers' disks when the call returns.
 
         Returns:
             Whether it held.
@@ -219,7 +226,7 @@ class Table:
         Raises:
             MaybeApplied: the answer was lost; asked again it could fail because it was applied.
         """
-        request = CheckAndMutate(row, family, qualifier, operator, value, cells)
+        request = CheckAndMutate(row, family, qualifier, operator, value, cells, sync)
         return self._caller.on_row(self.name, row, request)
 
     def __repr__(self) -> str:

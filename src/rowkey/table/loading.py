@@ -169,7 +169,7 @@ def load_file(
     sample = open_sample(path, design.fields, None, words).fitted()
     sample.may_be_empty = True
     of = (str(design.key), _declared(design), repr(words), shuffle)
-    record = _Record(table.store, Path(path), of)
+    record = _Record(table, Path(path), of)
     before = 0 if restart else record.done()
     if before and resumed is not None:
         resumed(before)
@@ -232,10 +232,15 @@ def _require_few(sample: Sample, refused: LeftOut, read: int) -> None:
 
 
 class _Record:
-    """How far the load of one file has come, among the words kept with the table."""
+    """How far the load of one file has come.
 
-    def __init__(self, store: Store, path: Path, read: object) -> None:
-        self.store = store
+    It stands among the words kept with the table; where others share that, so that changing a word
+    closes all regions for a moment, among the notes of its catalog.
+    """
+
+    def __init__(self, table: Table, path: Path, read: object) -> None:
+        self.store, self.catalog, self.name = table.store, table.catalog, table.design.table
+        self.shared = table.engine.shared
         told = path.stat() if path.exists() else None
         of = (str(path.resolve()), told and told.st_size, told and told.st_mtime_ns, read)
         self.word = _WORD + sha256(repr(of).encode()).hexdigest()[:16]
@@ -243,6 +248,8 @@ class _Record:
 
     def done(self) -> int:
         """Rows that an interrupted load of this very file has written."""
+        if self.shared:
+            return int(self.catalog.notes(self.name).get(self.word, 0))
         return int(self.store.spec.attributes.get(self.word, 0))
 
     def keep(self, done: int, *, now: bool = False) -> None:
@@ -250,10 +257,16 @@ class _Record:
         at = time.monotonic()
         if now or at - self.kept > REMEMBERED_S:
             self.kept = at
-            self.store.annotate({**self.store.spec.attributes, self.word: str(done)})
+            if self.shared:
+                self.catalog.note(self.name, self.word, str(done))
+            else:
+                self.store.annotate({**self.store.spec.attributes, self.word: str(done)})
 
     def forget(self) -> None:
         """The load is complete: there is nothing to go on with."""
+        if self.shared:
+            self.catalog.note(self.name, self.word, None)
+            return
         left = {k: v for k, v in self.store.spec.attributes.items() if k != self.word}
         if len(left) < len(self.store.spec.attributes):
             self.store.annotate(left)

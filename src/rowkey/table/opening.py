@@ -247,7 +247,7 @@ class _Place:
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
         used = design.in_use(dictionary, secrets.randbits(63))
         store = self.engine.table(design.table)
-        return Table(used, self.engine, store, Stamps(clock), self.catalog.close)
+        return Table(used, self.engine, store, Stamps(clock), self.catalog)
 
 
 def _boundaries(design: Design) -> tuple[bytes, ...]:

@@ -16,12 +16,13 @@ from rowkey.table.scans import Scan, check_limit
 from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
     import pyarrow as pa
 
+    from rowkey.catalog import Catalog
     from rowkey.design import Design
     from rowkey.engines import Engine, RegionCount, Store
     from rowkey.plan import Asked, Explanation
@@ -33,14 +34,15 @@ class Table:
     """A table of a design on an engine; `rowkey.open` gives it.
 
     Rows are mappings, dataclasses or pydantic models of the design's fields. It may be used by
-    several threads; a scan sees the table as it was when it began.
+    several threads. A scan sees the table as it was when it began; on a cluster it sees each region
+    as it was when the scan came there.
 
     Args:
         design: the table's design.
         engine: the engine, closed with the table.
         store: the engine's table.
         stamps: gives each mutation its timestamp.
-        close_catalog: lets go of where the design is remembered.
+        catalog: where the design is remembered, closed with the table.
     """
 
     def __init__(
@@ -49,14 +51,14 @@ class Table:
         engine: Engine,
         store: Store,
         stamps: Stamps,
-        close_catalog: Callable[[], None],
+        catalog: Catalog,
     ) -> None:
         self.design = design
         self.engine = engine
         self.store = store
         self.writing = Writing(design, store, stamps)
         self._getting = Getting(design, store, self.writing)
-        self._close_catalog = close_catalog
+        self.catalog = catalog
         self.closed = False
 
     # Writing
@@ -314,7 +316,7 @@ class Table:
             self.closed = True
             self.writing.stamps.settle()
         self.store.close()
-        self._close_catalog()
+        self.catalog.close()
         self.engine.close()
 
     def __enter__(self) -> Self:

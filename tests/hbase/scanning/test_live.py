@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -63,11 +63,12 @@ def given(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
     return [(row, list(cells)) for row, cells in rows]
 
 
+@pytest.mark.parametrize("regions", [12, pytest.param(100, marks=pytest.mark.long)])
 def test_scans_of_many_regions_are_what_the_official_client_reads(
-    client: Client, hbase_judge: Judge, table: Callable[..., str]
+    client: Client, hbase_judge: Judge, table: Callable[..., str], regions: int
 ) -> None:
     """Forward and in reverse, all of it and parts of it, whole and in pieces, limited or not."""
-    name = table(rows_of(ROWS), [b"r%05d" % n for n in range(3, ROWS, 4)][:99])
+    name = table(rows_of(ROWS), [b"r%05d" % n for n in range(3, ROWS, ROWS // regions)][1:regions])
     ends = [b"", b"r00000", b"r00010", b"r00011", b"r00155", b"r00399", b"z"]
     asks = [Ask(), Ask(reverse=True), Ask(batch=2), Ask(limit=7), Ask(limit=130, reverse=True)]
     for ask in asks:
@@ -105,9 +106,15 @@ def test_raw_scans_give_deletes_and_versions(client: Client, table: Callable[...
     assert [(b"a", [new])] == given(client.table(name).scan(Scan(read=Read(versions=9))).rows())
 
 
-@pytest.mark.parametrize("event", ["move", "flush and move", "split"])
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("batch", [None, 2])
+EVERY_DAY = {("move", False, None), ("flush and move", True, 2), ("split", False, 2)}
+"""What is tried each time; the others take as long."""
+CASES = [
+    pytest.param(*case, marks=() if case in EVERY_DAY else pytest.mark.long)
+    for case in product(("move", "flush and move", "split"), (False, True), (None, 2))
+]
+
+
+@pytest.mark.parametrize(("event", "reverse", "batch"), CASES)
 def test_a_scan_goes_on_through_what_happens_to_its_region(
     client: Client, hbase_judge: Judge, table: Callable[..., str],
     event: str, reverse: bool, batch: int | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from rowkey.catalog.entry import Entry
 
-SUFFIX = ".json"
+SUFFIX, NOTES = ".json", ".notes"
 LOCK = "catalog.lock"
 BEING_WRITTEN = "catalog.new"
 """One name is enough: only who holds the lock writes it."""
@@ -75,7 +76,31 @@ class File(Catalog):
         path = self.path(table)
         with self._telling(path), self._locked():
             path.unlink(missing_ok=True)
+            self._notes(table).unlink(missing_ok=True)
             self._sync_directory()
+
+    def _notes(self, table: str) -> Path:
+        return self.path(table).with_suffix(NOTES)
+
+    def notes(self, table: str) -> dict[str, str]:
+        path = self._notes(table)
+        with self._telling(path):
+            try:
+                told = json.loads(path.read_bytes())
+            except FileNotFoundError:
+                return {}
+            except ValueError as problem:
+                raise Unsupported(str(path), f"it holds no notes: {problem}") from problem
+        if not isinstance(told, dict):
+            raise Unsupported(str(path), "it holds no notes", "an object of texts")
+        return {str(word): str(text) for word, text in told.items()}
+
+    def note(self, table: str, word: str, text: str | None) -> None:
+        path = self._notes(table)
+        with self._telling(path), self._locked():
+            kept = {key: told for key, told in self.notes(table).items() if key != word}
+            told = kept if text is None else {**kept, word: text}
+            self._replace(path, json.dumps(told, ensure_ascii=False).encode())
 
     def tables(self) -> list[str]:
         with self._telling(self.directory):

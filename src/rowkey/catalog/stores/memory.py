@@ -20,6 +20,7 @@ class Memory(Catalog):
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
+        self._notes: dict[str, dict[str, str]] = {}
         self._lock = Lock()
 
     @classmethod
@@ -40,6 +41,15 @@ class Memory(Catalog):
     def remove(self, table: str) -> None:
         with self._lock:
             self._entries.pop(table, None)
+            self._notes.pop(table, None)
+
+    def notes(self, table: str) -> dict[str, str]:
+        return dict(self._notes.get(table, {}))
+
+    def note(self, table: str, word: str, text: str | None) -> None:
+        with self._lock:
+            kept = {key: told for key, told in self.notes(table).items() if key != word}
+            self._notes[table] = kept if text is None else {**kept, word: text}
 
     def tables(self) -> list[str]:
         return sorted(self._entries)

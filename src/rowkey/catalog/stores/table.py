@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "rowkey.catalog"
 FAMILY = "d"
-DOCUMENT, VERSION = b"document", b"version"
+DOCUMENT, VERSION, NOTE = b"document", b"version", b"note."
 
 
 class Table(Catalog):
@@ -69,10 +69,25 @@ class Table(Catalog):
 
     def remove(self, table: str) -> None:
         store = self._opened()
-        if store is not None and self._found(table) is not None:
+        cells = [] if store is None else store.get([table.encode()])[0].cells
+        if store is not None and cells:
             # Empty, not deleted: a delete would hide an entry written in the same millisecond.
-            empty = [Cell(FAMILY, column, LATEST) for column in (DOCUMENT, VERSION)]
+            empty = [Cell(FAMILY, cell.qualifier, LATEST) for cell in cells]
             store.mutate([RowCells(table.encode(), empty)])
+
+    def notes(self, table: str) -> dict[str, str]:
+        store = self._opened()
+        cells = [] if store is None else store.get([table.encode()])[0].cells
+        return {
+            cell.qualifier.removeprefix(NOTE).decode(): cell.value.decode()
+            for cell in cells
+            if cell.qualifier.startswith(NOTE) and cell.value
+        }
+
+    def note(self, table: str, word: str, text: str | None) -> None:
+        store = self._opened() or self._made()
+        cell = Cell(FAMILY, NOTE + word.encode(), LATEST, (text or "").encode())
+        store.mutate([RowCells(table.encode(), [cell])])
 
     def tables(self) -> list[str]:
         store = self._opened()

@@ -131,17 +131,17 @@ class HBaseStore(HBaseReader, Store):
         self._require_open()
         check_families([block.family for block in blocks], self._known(b.family for b in blocks))
         if blocks:
-            self._table.load(blocks)
+            self._table.load(blocks, sync=self._sync)
 
     def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
         self._check_columns(row, amounts)
         for _, _, amount in amounts:
             check_amount(amount)
-        return self._table.increment(row, amounts)
+        return self._table.increment(row, amounts, sync=self._sync)
 
     def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         self._check_columns(row, pieces)
-        return self._table.append(row, pieces)
+        return self._table.append(row, pieces, sync=self._sync)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
         self._require_open()
@@ -155,7 +155,9 @@ class HBaseStore(HBaseReader, Store):
         check_families([check.family], known)
         check_comparison(check.operator, check.value)
         column = (check.family, check.qualifier)
-        return self._table.check_and_mutate(row, *column, check.operator, check.value, cells)
+        return self._table.check_and_mutate(
+            row, *column, check.operator, check.value, cells, sync=self._sync
+        )
 
     def regions(self) -> list[RegionCount]:
         self._require_open()

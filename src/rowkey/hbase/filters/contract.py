@@ -111,7 +111,7 @@ def check_compared(operator: object, comparator: object) -> None:
         raise Refused("operator", f"{shown(operator)} is unknown", " ".join(OPERATORS))
     if not isinstance(comparator, Comparator):
         what = f"{shown(comparator)} is a {type(comparator).__name__}"
-        raise Refused("comparator", what, "a Comparator, such as Binary")
+        raise Refused("comparator", what, "a Comparator, such as BinaryComparator")
     if not comparator.orders and operator not in {"=", "!="}:
         what = f"{operator} has no meaning with {type(comparator).__name__}"
         raise Refused("operator", what, "= or !=")

@@ -36,6 +36,7 @@ class Append(Request[list[bytes]]):
         pieces: family, qualifier and what is appended.
         nonce: number by which a server knows it when it comes again; 0 for none.
         nonce_group: number of the client, beside the nonce.
+        sync: whether it is on the disks before it is acknowledged.
 
     Raises:
         Refused: the row key or a piece is none, there is no column, or one is named twice.
@@ -46,6 +47,7 @@ class Append(Request[list[bytes]]):
     pieces: Sequence[tuple[str, bytes, bytes]]
     nonce: int = 0
     nonce_group: int = 0
+    sync: bool = False
 
     def __post_init__(self) -> None:
         check_row(self.row)
@@ -83,5 +85,5 @@ class Append(Request[list[bytes]]):
 
     def _mutation(self) -> tuple[bytes, bytes]:
         sent = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in self.pieces]
-        mutation = mutation_message(self.row, APPEND, len(sent), nonce=self.nonce)
+        mutation = mutation_message(self.row, APPEND, len(sent), nonce=self.nonce, sync=self.sync)
         return mutation, encode_cells(self.row, sent)

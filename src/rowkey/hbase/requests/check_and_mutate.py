@@ -44,6 +44,7 @@ class CheckAndMutate(Request[bool]):
         value: compared bytewise. None and b"" stand for "absent or empty": = and != only. With any
             other value an absent cell makes every operator false, != as well.
         cells: what is then written, in this order: puts and deletes.
+        sync: whether that is on the disks before it is acknowledged.
 
     Raises:
         Refused: the row key is none, there is no cell, or the cell cannot be compared like this.
@@ -55,6 +56,7 @@ class CheckAndMutate(Request[bool]):
     operator: str
     value: bytes | None
     cells: Sequence[Cell]
+    sync: bool = False
 
     def __post_init__(self) -> None:
         check_cells(self.row, self.cells)
@@ -71,9 +73,10 @@ class CheckAndMutate(Request[bool]):
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         if is_mixed(self.cells):
-            action, cells = atomic_action(region, self.row, self.cells, self._condition())
+            condition = self._condition()
+            action, cells = atomic_action(region, self.row, self.cells, condition, sync=self.sync)
             return message(1, action), cells
-        mutation = written(self.row, self.cells)
+        mutation = written(self.row, self.cells, sync=self.sync)
         param = mutate_request(region, mutation, condition=self._condition())
         return param, encode_cells(self.row, self.cells)
 

@@ -35,6 +35,7 @@ class Increment(Request[list[int]]):
         amounts: family, qualifier and what is added: -2^63..2^63-1; a sum wraps at the ends.
         nonce: number by which a server knows it when it comes again; 0 for none.
         nonce_group: number of the client, beside the nonce.
+        sync: whether it is on the disks before it is acknowledged.
 
     Raises:
         Refused: the row key or an amount is none, there is no column, or one is named twice.
@@ -45,6 +46,7 @@ class Increment(Request[list[int]]):
     amounts: Sequence[tuple[str, bytes, int]]
     nonce: int = 0
     nonce_group: int = 0
+    sync: bool = False
 
     def __post_init__(self) -> None:
         check_row(self.row)
@@ -87,5 +89,7 @@ class Increment(Request[list[int]]):
             Cell(family, qualifier, LATEST, amount.to_bytes(COUNTER_BYTES, "big", signed=True))
             for family, qualifier, amount in self.amounts
         ]
-        mutation = mutation_message(self.row, INCREMENT, len(sent), nonce=self.nonce)
+        mutation = mutation_message(
+            self.row, INCREMENT, len(sent), nonce=self.nonce, sync=self.sync
+        )
         return mutation, encode_cells(self.row, sent)

@@ -35,8 +35,8 @@ _INDEX_BYTES = 5
 _KEY_FIXED = 12
 """Bytes of a key beside its parts: 2 + 1 + 8 + 1. Source: KeyValue."""
 
-_PUT = 2
-"""Source: MutationProto.MutationType."""
+_PUT, _FSYNC_WAL = 2, 4
+"""Source: MutationProto.MutationType and Durability."""
 
 _AT_ONCE_BYTES = 16 << 20
 """Bytes of cells that are joined at once; far below the 2 GiB of an Arrow array."""
@@ -125,12 +125,13 @@ class Puts:
         return Cut(actions.tobytes(), cells.tobytes())
 
 
-def encode_puts(blocks: Sequence[CellBlock]) -> Puts:
+def encode_puts(blocks: Sequence[CellBlock], *, sync: bool = False) -> Puts:
     """One put for each row that has a value in any of the blocks.
 
     Args:
         blocks: of the same rows, in any order; a row's cells keep the order of the blocks. All of
             it is encoded at once, so give as many rows as memory has room for twice.
+        sync: whether they are on the disks before they are acknowledged.
 
     Returns:
         Puts in the order of their keys. `LATEST` stays as it is: the server takes it for now.
@@ -158,7 +159,7 @@ def encode_puts(blocks: Sequence[CellBlock]) -> Puts:
     for start, stop in _portions(bounds):
         part = [column.slice(start, stop) for column in columns]
         cells[bounds[start] : bounds[stop]] = _cells(rows.slice(start, stop - start), part)
-    return Puts(rows, places, *_actions(rows, columns, bounds), cells, bounds)
+    return Puts(rows, places, *_actions(rows, columns, bounds, sync=sync), cells, bounds)
 
 
 def _key_order(rows: Any) -> npt.NDArray[Any]:
@@ -221,7 +222,7 @@ def _heads(rows: npt.NDArray[Any], column: Column) -> Any:
 
 
 def _actions(
-    rows: Any, columns: Sequence[Column], cells: npt.NDArray[Any]
+    rows: Any, columns: Sequence[Column], cells: npt.NDArray[Any], *, sync: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
     """The actions of all rows, where each begins, and where in an action its index stands.
 
@@ -232,7 +233,10 @@ def _actions(
     lengths = lengths_of(rows)
     counts = sum((column.valid() for column in columns), np.zeros(len(rows), np.int64))
     of_row, of_count = _width(lengths), _width(counts)
-    mutations = lengths + (1 + of_row + 2 + 1 + of_count)
+    plain = [(0x10, np.array([_PUT]), 1)]
+    if sync:
+        plain.append((0x30, np.array([_FSYNC_WAL]), 1))
+    mutations = lengths + (1 + of_row + 2 * len(plain) + 1 + of_count)
     of_mutation = _width(mutations)
     wholes = mutations + (1 + _INDEX_BYTES + 1 + of_mutation)
     of_whole = _width(wholes)
@@ -245,7 +249,7 @@ def _actions(
             (0x12, mutations[start:stop], of_mutation),
             (0x0A, lengths[start:stop], of_row),
         )
-        tails = _fields((0x10, np.array([_PUT]), 1), (0x40, counts[start:stop], of_count))
+        tails = _fields(*plain, (0x40, counts[start:stop], of_count))
         part = joined(heads, rows.slice(start, stop - start), tails)
         actions[bounds[start] : bounds[stop]] = bytes_of(part)
     return actions, bounds, 1 + of_whole + 1

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from rowkey.cells import Cell, CellBlock, Family, Kind, RowCells
+from rowkey.engines import Span, TableSpec, open_engine
+from rowkey.hbase.requests import (
+    Append,
+    CheckAndMutate,
+    Increment,
+    Multi,
+    Mutate,
+    MutateRow,
+    Request,
+)
+from rowkey.hbase.wire.blocks import encode_puts
+from rowkey.hbase.wire.proto import Message
+
+REGION = b"t,,1.0123456789abcdef0123456789abcdef."
+PUT, GONE = Cell("d", b"q", 1, b"v"), Cell("d", b"p", 1, kind=Kind.DELETE)
+COLUMN = ("d", b"q", "=", None)
+
+
+def durabilities(sent: Message) -> list[int]:
+    """The field 6 of each mutation in a request, 0 where it has none."""
+    if sent.messages(1) and sent.messages(1)[0].messages(3):
+        actions = [action for region in sent.messages(1) for action in region.messages(3)]
+        return [mutation.uint(6) for action in actions for mutation in action.messages(2)]
+    return [mutation.uint(6) for mutation in sent.messages(2)]
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_every_write_can_ask_for_the_disk(sync: bool) -> None:
+    """Whatever writes says so to the server, or leaves it to the table."""
+    requests: list[Request[Any]] = [
+        Mutate(b"r", [PUT], sync),
+        MutateRow(b"r", [PUT, GONE], sync),
+        Increment(b"r", [("d", b"q", 1)], sync=sync),
+        Append(b"r", [("d", b"q", b"x")], sync=sync),
+        CheckAndMutate(b"r", *COLUMN, [PUT], sync),
+        CheckAndMutate(b"r", *COLUMN, [PUT, GONE], sync),
+        Multi([(REGION, [RowCells(b"a", [PUT]), RowCells(b"b", [PUT, GONE])])], sync=sync),
+    ]
+    for request in requests:
+        found = durabilities(Message(request.encode(REGION)[0]))
+        assert found
+        assert {4 if sync else 0} == set(found)
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_columns_can_ask_for_the_disk(sync: bool) -> None:
+    """So does every put of a load."""
+    rows = pa.array([b"a", b"bb", b"ccc"], pa.binary())
+    puts = encode_puts([CellBlock(rows, "d", b"q", rows, 1)], sync=sync)
+    actions = Message(puts.cut(0, 3).actions).messages(3)
+    assert [4 if sync else 0] * 3 == [action.messages(2)[0].uint(6) for action in actions]
+    assert [b"a", b"bb", b"ccc"] == [action.messages(2)[0].blob(1) for action in actions]
+
+
+def test_a_cluster_takes_it(hbase_url: str) -> None:
+    """Written with sync, rows are there; that they are on disks no client can see."""
+    with open_engine(hbase_url, sync=True) as engine:
+        store = engine.create(TableSpec("synced", (Family("d"),)))
+        store.mutate([RowCells(b"a", [PUT]), RowCells(b"b", [PUT])])
+        rows = pa.array([b"c", b"d"], pa.binary())
+        store.load([CellBlock(rows, "d", b"q", rows)])
+        assert [1] == store.increment(b"e", [("d", b"n", 1)])
+        with store.scan([Span()])[0] as cursor:
+            assert [b"a", b"b", b"c", b"d", b"e"] == [row.row for row in cursor]
+        engine.drop("synced")
