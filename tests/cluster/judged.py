@@ -370,7 +370,9 @@ class JudgedEngine(Engine):
     def tables(self) -> list[str]:
         return self.judge.tables()
 
-    def create(self, spec: TableSpec) -> JudgedStore:
+    def create(
+        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
+    ) -> JudgedStore:
         families, settings = _halves({one.name: attributes_of(one) for one in spec.families})
         with refusing():
             self.judge.create(spec.name, families, spec.splits, spec.attributes, settings)

@@ -338,8 +338,13 @@ class Engine(ABC):
         """The names of its tables, ascending."""
 
     @abstractmethod
-    def create(self, spec: TableSpec) -> Store:
+    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         """Make a table, pre-split; what it then is can be read back as `store.spec`.
+
+        Args:
+            spec: what it is to be.
+            progress: told how many regions are open, and of how many; where that takes no time,
+                not at all.
 
         Raises:
             Refused: there is one of that name, or the engine cannot do what an attribute asks.

@@ -42,7 +42,8 @@ def open_table(
 
     Args:
         design: the design, or the name of a table that exists: then the catalog gives its design.
-        url: where it lives: `rocks:PATH` (a directory; one process at a time), `memory:`.
+        url: where it lives: `rocks:PATH` (a directory; one process at a time), `memory:`,
+            `hbase://zk1,zk2:2181/hbase` or `hbase+master://m1:16000,m2:16000`.
         create: whether a table that is missing is made, pre-split as designed.
         splits: the row keys its regions begin with, where the design leaves them to a sample.
         sync: whether every write is on disk before the call returns; otherwise it survives the
@@ -87,8 +88,17 @@ def create_table(
     splits: Sequence[bytes] | None = None,
     sync: bool = False,
     clock: Callable[[], int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Table:
     """Make the table of a design, pre-split; arguments as for `rowkey.open`.
+
+    Args:
+        design: the design.
+        url: where it lives.
+        splits: the row keys its regions begin with, where the design leaves them to a sample.
+        sync: whether every write is on disk before the call returns.
+        clock: milliseconds since 1970; this machine's if None.
+        progress: told how many regions are open, and of how many, where that takes its time.
 
     Raises:
         Refused: there is such a table already.
@@ -101,7 +111,7 @@ def create_table(
         design.key.require_decodable()
         place = held.enter_context(_Place(engine, design, url))
         place.require_new()
-        place.make(design, splits, clock, may_create=True)
+        place.make(design, splits, clock, may_create=True, progress=progress)
         table = place.opened(design, clock)
         held.pop_all()
         return table
@@ -184,6 +194,7 @@ class _Place:
         clock: Callable[[], int],
         *,
         may_create: bool,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """Create the engine's table and remember its design; compare what was made.
 
@@ -205,7 +216,7 @@ class _Place:
         self.kept = {**words, **entry.words}
         spec = TableSpec(design.table, tuple(design.families.values()), keys, self.kept)
         try:
-            made = self.engine.create(spec)
+            made = self.engine.create(spec, progress)
         except Refused:
             if before is not None:  # of somebody who was making the table just then
                 self.catalog.write(design.table, before, version)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.options import DESIGN, FORMAT, SAMPLE, SEED, print_lines
+from rowkey.cli.options import (
+    DESIGN,
+    FORMAT,
+    PROGRESS,
+    SAMPLE,
+    SEED,
+    print_lines,
+    progress_to,
+)
 from rowkey.cli.tables import ON
 
 
@@ -14,8 +22,14 @@ from rowkey.cli.tables import ON
 @SAMPLE
 @FORMAT
 @SEED
+@PROGRESS
 def command(
-    design: str, url: str, sample: str | None, sample_format: str | None, seed: int
+    design: str,
+    url: str,
+    sample: str | None,
+    sample_format: str | None,
+    seed: int,
+    progress: str,
 ) -> None:
     """Make the table of a design: its families and its region boundaries, read back and compared.
 
@@ -33,7 +47,10 @@ def command(
     found = rowkey.Design.read(design)
     words = None if sample_format is None else {"kind": sample_format}
     cut = cut_design(found, sample, format_words=words, seed=seed)
-    with create_table(found, url, splits=cut.boundaries.splits) as table:
+    with (
+        progress_to(progress, "opening", "regions") as opened,
+        create_table(found, url, splits=cut.boundaries.splits, progress=opened) as table,
+    ):
         families = ", ".join(found.families)
         regions = len(table.regions())
         print_lines([f"{found.table}: {regions} regions, families {families}"])

@@ -62,10 +62,12 @@ class HBase(Engine):
         self._require_open()
         return sorted(self.client.admin.tables())
 
-    def create(self, spec: TableSpec) -> Store:
+    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         self._require_open()
         check_spec(spec, self.refuses)
-        self.client.admin.create(spec.name, spec.families, spec.splits, spec.attributes)
+        self.client.admin.create(
+            spec.name, spec.families, spec.splits, spec.attributes, progress=progress
+        )
         return self.table(spec.name)
 
     def table(self, name: str) -> Store:

@@ -300,7 +300,7 @@ class Memory(Engine):
         self._check_open()
         return sorted(self._place.tables)
 
-    def create(self, spec: TableSpec) -> Store:
+    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         self._check_open()
         check_spec(spec, self.refuses)
         with self._place.lock:

@@ -159,7 +159,7 @@ class Rocks(Engine):
         self._check_open()
         return _tables_in(self._path)
 
-    def create(self, spec: TableSpec) -> Store:
+    def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         self._check_open()
         check_spec(spec, self.refuses)
         for family in spec.families:
