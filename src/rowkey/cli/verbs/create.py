@@ -38,7 +38,6 @@ def command(
     \b
     rowkey create logs.toml --on rocks:./data
     rowkey create logs.toml --on rocks:./data --sample events.csv
-    rowkey create logs.toml --on hbase://zk1,zk2:2181/hbase
     """
     import rowkey
     from rowkey.simulate import cut_design
