@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import rowkey
+from rowkey import Design
+from rowkey.table import create_table, drop_table, load_file
+from table.recordings import RECORDINGS, Recording
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COPIES = 3
+"""Of the flights of 2013, so that they are a million rows; the number of the copy is in the key."""
+
+
+def times(recording: Recording, copies: int, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """A recording several times over, and the words of a design that tells its copies apart."""
+    rows = parquet.read_table(recording.sample(None, folder))
+    numbered = [
+        rows.append_column("copy", pa.array([number] * len(rows), pa.uint8()))
+        for number in range(copies)
+    ]
+    parquet.write_table(pa.concat_tables(numbered), folder / "copies.parquet")
+    words = dict(recording.words)
+    words["key"] = words["key"].replace("][", "][copy][", 1)
+    words["fields"] = words["fields"] | {"copy": "u8"}
+    return folder / "copies.parquet", words
+
+
+def is_the_same_on(url: str, design: Design, sample: Path, folder: Path) -> int:
+    """Load a file on disk and on a cluster, and compare all that comes back; gives the rows."""
+    places = (f"rocks:{folder / 'data'}", url)
+    read = []
+    for place in places:
+        with create_table(design, place) as table:
+            assert 0 == load_file(table, sample).left_out.count
+        with rowkey.open(design.table, place) as table:
+            rows = table.scan().to_arrow()
+            assert len(rows) == table.count()
+            starts = [region.start for region in table.regions()]
+        read.append((rows, starts))
+    drop_table(design.table, url)
+    (expected, cut), (actual, cut_there) = read
+    assert expected.equals(actual)
+    assert set(cut) <= set(cut_there)
+    return len(actual)
+
+
+@pytest.mark.parametrize("name", ["shipped flights", "apache"])
+def test_a_recording_is_the_same_on_a_cluster(name: str, hbase_url: str, tmp_path: Path) -> None:
+    """Real rows behind a spreading key come back from HBase as from the disk, in the same order."""
+    sample = RECORDINGS[name].sample(3_000, tmp_path)
+    design = Design(f"recorded.{token_hex(4)}", **RECORDINGS[name].words)
+    assert is_the_same_on(hbase_url, design, sample, tmp_path) > 1_000
+
+
+@pytest.mark.long
+def test_a_million_rows_are_the_same_on_a_cluster(hbase_url: str, tmp_path: Path) -> None:
+    """A million flights behind a bucket are the same, row by row, on three servers and on disk."""
+    sample, words = times(RECORDINGS["flights"], COPIES, tmp_path)
+    design = Design(f"million.{token_hex(4)}", **words)
+    assert is_the_same_on(hbase_url, design, sample, tmp_path) > 1_000_000
