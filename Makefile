@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check format docs bench hbase lock clean
+.PHONY: help demo test test-long test-hbase check format docs bench hbase lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*  # ' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
@@ -24,6 +24,10 @@ test: $(READY) check  # everything CI runs: style, types, walls, docs, laws, the
 
 test-long: $(READY)  # the same laws with deeper loops, and what each part took
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest --durations=40
+
+VERSION ?= 2.5.13-hadoop3
+test-hbase: $(READY)  # what is asked of a cluster, asked of another HBase: make test-hbase VERSION=...
+	ROWKEY_HBASE_VERSION=$(VERSION) $(BIN)/pytest -m "not long" tests/engines tests/hbase tests/table/test_on_a_cluster.py
 
 check: $(READY)  # style, types, import walls, stale docs
 	$(BIN)/ruff check .

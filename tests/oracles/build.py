@@ -41,10 +41,12 @@ class Source:
     Args:
         folder: holds `pom.xml` and the program.
         main: its class, which its file is named after.
+        properties: of the pom, in place of what stands there: `hbase.version=2.5.13-hadoop3`.
     """
 
     folder: Path
     main: str = "Oracle"
+    properties: tuple[str, ...] = ()
 
     @property
     def pom(self) -> Path:
@@ -58,7 +60,7 @@ class Source:
 
     def digest(self) -> str:
         """Changes whenever the build would give something else."""
-        told = sha256(" ".join((RESOLVE, *COMPILE)).encode())
+        told = sha256(" ".join((RESOLVE, *COMPILE, *self.properties)).encode())
         for file in (self.pom, self.program):
             told.update(file.read_bytes())
         return told.hexdigest()[:16]
@@ -148,7 +150,7 @@ def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
     with TemporaryDirectory(dir=built.parent, prefix="building-") as scratch:
         fresh = Path(scratch) / "program"
         fresh.mkdir()
-        class_path = _resolve(maven, source.pom, fresh / "class-path", environment)
+        class_path = _resolve(maven, source, fresh / "class-path", environment)
         compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), str(source.program))
         _run(compile_, COMPILE_S, environment)
         shutil.rmtree(built, ignore_errors=True)
@@ -160,10 +162,11 @@ def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
                 raise
 
 
-def _resolve(maven: str, pom: Path, to: Path, environment: Mapping[str, str]) -> str:
+def _resolve(maven: str, source: Source, to: Path, environment: Mapping[str, str]) -> str:
     """The class path, also written to a file; asked twice, for registries fail now and then."""
     quiet = ("-B", "-q", "-Dstyle.color=never")
-    ask = (maven, *quiet, "-f", str(pom), RESOLVE, f"-Dmdep.outputFile={to}")
+    properties = (f"-D{one}" for one in (*source.properties, f"mdep.outputFile={to}"))
+    ask = (maven, *quiet, "-f", str(source.pom), RESOLVE, *properties)
     try:
         _run(ask, RESOLVE_S, environment)
     except Absent:
