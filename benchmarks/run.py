@@ -13,19 +13,21 @@ sys.path.insert(0, str(HERE))
 
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
-    from page import write_page
+    from page import told_rate, write_page
     from timing import machine
 
     wanted = sys.argv[1:] or [path.stem for path in sorted(HERE.glob("bench_*.py"))]
     for name in wanted:
         documents = []
-        for found in import_module(name).results():
+        module = import_module(name)
+        for found in module.results():
             document = found.document()
             documents.append(document)
             ratio = f"{document['ratio']:8.2f}×" if document["ratio"] else " " * 9
             met = {True: "met", False: "MISSED", None: ""}[document["met"]]
-            print(f"{document['median'] / 1e6:10.2f} M/s {ratio}  {met:7} {document['name']}")
-        page = {"machine": machine(), "results": documents}
+            print(f"{told_rate(document):>18} {ratio}  {met:7} {document['name']}")
+        note = getattr(module, "NOTE", None)
+        page = {"machine": machine(), "note": note, "results": documents}
         target = HERE / "results" / f"{name.removeprefix('bench_')}.json"
         target.write_text(json.dumps(page, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     write_page(HERE / "results", HERE.parent / "docs" / "performance.md")

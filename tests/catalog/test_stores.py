@@ -210,3 +210,15 @@ def test_notes_stand_beside_the_entry(catalog: Catalog) -> None:
     assert version + 1 == catalog.write("logs", OTHER, version)
     catalog.remove("logs")
     assert ({}, []) == (catalog.notes("logs"), catalog.tables())
+
+
+def test_only_what_was_read_is_forgotten(catalog: Catalog) -> None:
+    """Who has not seen the last entry forgets nothing; one that is gone is forgotten already."""
+    version = catalog.write("logs", FIRST, None)
+    catalog.write("logs", OTHER, version)
+    with pytest.raises(Conflict, match="version 2"):
+        catalog.remove("logs", version)
+    assert ["logs"] == catalog.tables()
+    catalog.remove("logs", version + 1)
+    catalog.remove("logs", version + 1)
+    assert [] == catalog.tables()

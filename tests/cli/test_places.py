@@ -81,9 +81,11 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
     ("url", "what"),
     [
         (
-            "hbase://zk1:2181/hbase",
-            "url: no engine is called 'hbase'; expected memory:... or rocks",
+            "cassandra://zk1:2181/hbase",
+            "url: no engine is called 'cassandra'; expected hbase:... or ",
         ),
+        ("hbase://zk1:70000/hbase", "url.hosts[0]: the port '70000' is none; expected 1..65535."),
+        ("hbase://", "url.hosts[0]: the host is empty"),
         ("roks:data", "Did you mean rocks?"),
         ("data", "url: 'data' has no scheme"),
         ("rocks:", "url: rocks: names no directory; expected rocks:PATH"),
@@ -101,6 +103,15 @@ def test_a_wrong_place_is_wrong_usage(things: Path, url: str, what: str) -> None
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert what in done.err
     assert len(done.err) < 1_000
+
+
+def test_a_cluster_that_does_not_answer_is_told(things: Path) -> None:
+    """Nobody listens there: the place cannot be used, which is no wrong usage."""
+    del things
+    done = run("scan", "things.toml", "--on", "hbase://localhost:1/hbase")
+    assert (4, "", 1) == (done.code, done.out, done.err.count("\n"))
+    assert done.err.startswith("rowkey: hbase://localhost:1/hbase: ")
+    assert "localhost:1 said: does not accept connections" in done.err
 
 
 @pytest.mark.parametrize("name", ["thing", "..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])

@@ -8,11 +8,15 @@ import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from secrets import token_hex
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import rowkey
 from rowkey.errors import RowkeyError
+from rowkey.hbase import Settings
+from rowkey.table import drop_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +27,30 @@ BATCH = 20
 PAUSE_S = 0.02
 """Between two batches of a writer, so that scans and servers have their share of two cores."""
 
-DESIGN = rowkey.Design(
-    "storm",
-    f"[bucket(id, {BUCKETS})][id]",
-    fields={"id": "u64", "note": {"type": "text", "family": "d", "qualifier": "n"}},
-    splits="per_bucket",
-)
+DEADLINE_S = Settings().operation_s + 5.0
+"""That of one call, and what two loaded cores may add before anybody looks at the clock."""
+
+T = TypeVar("T")
+
+
+def design() -> rowkey.Design:
+    """The design of a table that no other run has."""
+    return rowkey.Design(
+        f"storm.{token_hex(4)}",
+        f"[bucket(id, {BUCKETS})][id]",
+        fields={"id": "u64", "note": {"type": "text", "family": "d", "qualifier": "n"}},
+        splits="per_bucket",
+    )
+
+
+def none_yet() -> dict[int, int]:
+    """As many rows as writers have acknowledged at first."""
+    return dict.fromkeys(range(WRITERS), 0)
+
+
+def no_times() -> dict[int, list[float]]:
+    """When they were: never."""
+    return {writer: [] for writer in range(WRITERS)}
 
 
 @dataclass
@@ -36,15 +58,16 @@ class Seen:
     """What the threads saw.
 
     Args:
-        acknowledged: how many rows of each writer were acknowledged, and when each batch was.
-        slowest_s: the longest call.
-        rows: rows that scans gave, all together.
-        scans: scans that came to their end.
+        acknowledged: how many rows of each writer were acknowledged.
+        times: when each of its portions was.
+        slowest_s: the longest call: a put, a batch of puts, or the next row of a scan.
+        rows: rows of the scans that came to their end.
+        scans: how many did; those that the end of the storm cut short are not counted.
         wrong: what must not be: sentences.
     """
 
-    acknowledged: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    times: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    acknowledged: dict[int, int] = field(default_factory=none_yet)
+    times: dict[int, list[float]] = field(default_factory=no_times)
     slowest_s: float = 0.0
     rows: int = 0
     scans: int = 0
@@ -54,28 +77,34 @@ class Seen:
         """The longest time within which some writer had nothing acknowledged."""
         longest = 0.0
         for times in self.times.values():
-            inside = [begin, *(at for at in times if begin <= at <= end), end]
+            inside = [begin, *(at for at in tuple(times) if begin <= at <= end), end]
             pauses = (later - at for at, later in itertools.pairwise(inside))
             longest = max(longest, *pauses)
         return longest
 
 
 class Storm:
-    """The threads, from the `with` on until its end.
+    """The threads, from the `with` on until its end; their table is there until `close`.
 
     Args:
         url: the cluster.
     """
 
     def __init__(self, url: str) -> None:
-        self.table = rowkey.open(DESIGN, url)
+        self._url = url
+        self.table = rowkey.open(design(), url)
         self.seen = Seen()
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._threads = [
-            *(threading.Thread(target=self._told, args=(self._write, n)) for n in range(WRITERS)),
-            *(threading.Thread(target=self._told, args=(self._scan, n)) for n in range(SCANS)),
+            *(self._thread(self._write, number) for number in range(WRITERS)),
+            *(self._thread(self._scan, number) for number in range(SCANS)),
         ]
+
+    def _thread(self, work: Callable[[int], None], number: int) -> threading.Thread:
+        """One that does not keep the process if it hangs."""
+        name = f"{work.__name__} {number}"
+        return threading.Thread(target=self._told, args=(work, number), name=name, daemon=True)
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -89,53 +118,75 @@ class Storm:
         trace: TracebackType | None,
     ) -> None:
         self._over.set()
+        until = time.monotonic() + DEADLINE_S
         for thread in self._threads:
-            thread.join()
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                self.seen.wrong.append(f"{thread.name}: its call has not ended by its deadline")
+
+    def close(self) -> None:
+        """Lets go of the table, which is dropped."""
+        name = self.table.design.table
+        self.table.close()
+        drop_table(name, self._url)
 
     def _told(self, work: Callable[[int], None], number: int) -> None:
         """Work until it is over; what it raises is wrong."""
         try:
             while not self._over.is_set():
-                begin = time.monotonic()
                 work(number)
-                with self._lock:
-                    self.seen.slowest_s = max(self.seen.slowest_s, time.monotonic() - begin)
                 self._over.wait(PAUSE_S)
         except RowkeyError as error:
             self.seen.wrong.append(f"{work.__name__} {number}: {type(error).__name__}: {error}")
 
+    def _timed(self, call: Callable[[], T]) -> T:
+        """What a call gives; how long it takes is noted, even if it fails."""
+        begin = time.monotonic()
+        try:
+            return call()
+        finally:
+            took = time.monotonic() - begin
+            with self._lock:
+                self.seen.slowest_s = max(self.seen.slowest_s, took)
+
     def _write(self, writer: int) -> None:
-        """The next rows of a writer, by one batch or one by one."""
+        """The next rows of a writer, by one batch, which is one call, or one by one."""
         done = self.seen.acknowledged[writer]
         rows = [row_of(writer, done + step) for step in range(BATCH)]
         if done // BATCH % 4:
-            with self.table.batch() as batch:
-                for row in rows:
-                    batch.put(row)
+            self._timed(lambda: self._put_all(rows))
         else:
             for row in rows:
-                self.table.put(row)
+                self._timed(partial(self.table.put, row))
         self.seen.times[writer].append(time.monotonic())
         self.seen.acknowledged[writer] = done + BATCH
+
+    def _put_all(self, rows: list[dict[str, object]]) -> None:
+        with self.table.batch() as batch:
+            for row in rows:
+                batch.put(row)
 
     def _scan(self, number: int) -> None:
         """Read everything in order; compare it with what was acknowledged before."""
         before = {writer: self.seen.acknowledged[writer] for writer in range(WRITERS)}
         found: dict[int, int] = defaultdict(int)
-        last = -1
-        for row in self.table.scan():
+        last, count = -1, 0
+        rows = iter(self.table.scan())
+        while (row := self._timed(lambda: next(rows, None))) is not None:
             if row["id"] <= last:
                 self.seen.wrong.append(f"scan {number}: {row['id']} behind {last}")
             last = row["id"]
             writer, step = last % WRITERS, last // WRITERS
             if step < before[writer]:
                 found[writer] += 1
-            self.seen.rows += 1
+            count += 1
             if self._over.is_set():
                 return
         if found != {writer: count for writer, count in before.items() if count}:
             self.seen.wrong.append(f"scan {number}: {dict(found)} of {before}")
-        self.seen.scans += 1
+        with self._lock:
+            self.seen.rows += count
+            self.seen.scans += 1
 
     def check(self) -> None:
         """Compare all that is there with all that was acknowledged."""

@@ -1,5 +1,8 @@
+"""Writes that ask for the disk say so in every request, and a cluster takes them."""
+
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
@@ -62,12 +65,15 @@ def test_columns_can_ask_for_the_disk(sync: bool) -> None:
 
 def test_a_cluster_takes_it(hbase_url: str) -> None:
     """Written with sync, rows are there; that they are on disks no client can see."""
+    name = f"synced.{token_hex(4)}"
     with open_engine(hbase_url, sync=True) as engine:
-        store = engine.create(TableSpec("synced", (Family("d"),)))
-        store.mutate([RowCells(b"a", [PUT]), RowCells(b"b", [PUT])])
-        rows = pa.array([b"c", b"d"], pa.binary())
-        store.load([CellBlock(rows, "d", b"q", rows)])
-        assert [1] == store.increment(b"e", [("d", b"n", 1)])
-        with store.scan([Span()])[0] as cursor:
-            assert [b"a", b"b", b"c", b"d", b"e"] == [row.row for row in cursor]
-        engine.drop("synced")
+        store = engine.create(TableSpec(name, (Family("d"),)))
+        try:
+            store.mutate([RowCells(b"a", [PUT]), RowCells(b"b", [PUT])])
+            rows = pa.array([b"c", b"d"], pa.binary())
+            store.load([CellBlock(rows, "d", b"q", rows)])
+            assert [1] == store.increment(b"e", [("d", b"n", 1)])
+            with store.scan([Span()])[0] as cursor:
+                assert [b"a", b"b", b"c", b"d", b"e"] == [row.row for row in cursor]
+        finally:
+            engine.drop(name)

@@ -1,1 +1,7 @@
-"""Do clients that share no code agree: what one writes, each other reads, cell by cell."""
+"""Do clients that share no code agree: what one writes, each other reads, cell by cell.
+
+Three are compared: ours, the official client, and asynchbase, which was written apart from it. It
+stands here in place of gohbase, a client in Go, which could not be had where these tests were
+written: the Go module proxy answered "403, this module version is not available" for
+github.com/tsuna/gohbase.
+"""

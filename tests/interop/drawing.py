@@ -25,10 +25,11 @@ TIMES = (0, 1, 255, 1_700_000_000_000, 1 << 62, LATEST - 1)
 SHOWN = 5
 
 
-def draw_rows(cells: int, seed: int) -> list[RowCells]:
+def draw_rows(prefix: bytes, cells: int, seed: int) -> list[RowCells]:
     """Rows in the order of their keys, their cells in HBase's order.
 
     Args:
+        prefix: what every key begins with.
         cells: how many cells in all.
         seed: of the draw; the same one gives the same rows.
 
@@ -38,7 +39,7 @@ def draw_rows(cells: int, seed: int) -> list[RowCells]:
     drawn: dict[bytes, dict[tuple[str, bytes, int], Cell]] = {}
     left = cells
     while left:
-        row = drawn.setdefault(_some_bytes(chance, 1, 40), {})
+        row = drawn.setdefault(prefix + _some_bytes(chance, 1, 40), {})
         for _ in range(min(left, chance.choice((1, 1, 2, 5, 12)))):
             column = (chance.choice(FAMILIES), _qualifier(chance), _time(chance))
             left -= column not in row
@@ -71,24 +72,26 @@ def _value(chance: Random) -> bytes:
     return _some_bytes(chance, 0, most)
 
 
-def draw_largest() -> list[RowCells]:
-    """Rows whose one cell is the largest a server takes with its default settings.
+def draw_largest(prefix: bytes) -> list[RowCells]:
+    """Rows behind a prefix whose one cell is the largest a server takes with its default settings.
 
     Source: RSRpcServices.checkCellSizeLimit compares the length of the cell as a cell block has
     it, 4 bytes of length included, with hbase.server.keyvalue.maxsize.
     """
     found = []
-    for row, family, qualifier in ((b"a", "d", b""), (b"\xff" * 40, FAMILIES[1], b"\0\xff")):
+    for key, family, qualifier in ((b"a", "d", b""), (b"\xff" * 40, FAMILIES[1], b"\0\xff")):
+        row = prefix + key
         bare = 4 + cell_bytes(len(row), len(family), len(qualifier), 0)
         pattern = bytes(range(256)) * (CELL_BYTES_MOST // 256)
         found.append(RowCells(row, [Cell(family, qualifier, 7, pattern[: CELL_BYTES_MOST - bare])]))
     return found
 
 
-def draw_longest(bytes_: int = ROW_BYTES_MOST) -> list[RowCells]:
-    """Rows with keys of that length, in order."""
-    keys = (b"\0" * bytes_, b"\0\xff" * (bytes_ // 2) + b"k" * (bytes_ % 2), b"\xff" * bytes_)
-    return [RowCells(key, [Cell("d", b"q", 7, b"v")]) for key in keys]
+def draw_longest(prefix: bytes, bytes_: int = ROW_BYTES_MOST) -> list[RowCells]:
+    """Rows with keys of that length, the prefix included, in order."""
+    left = bytes_ - len(prefix)
+    keys = (b"\0" * left, b"\0\xff" * (left // 2) + b"k" * (left % 2), b"\xff" * left)
+    return [RowCells(prefix + key, [Cell("d", b"q", 7, b"v")]) for key in keys]
 
 
 def differences(wanted: Sequence[RowCells], found: Sequence[RowCells]) -> list[str]:

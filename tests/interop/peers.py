@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cluster import Cluster, Judge
     from oracles.java import Argument
+    from rowkey.engines import Span
 
 ASYNC = Source(Path(__file__).parent / "async", "Async")
 VERSIONS = 1_000_000
@@ -37,8 +38,8 @@ class Peer(ABC):
         """Puts all cells; returns when all are acknowledged."""
 
     @abstractmethod
-    def scan(self, table: str) -> list[RowCells]:
-        """All rows with all their versions, in the order they come."""
+    def scan(self, table: str, part: Span) -> list[RowCells]:
+        """All rows of a part with all their versions, in the order they come."""
 
     @abstractmethod
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:
@@ -69,10 +70,10 @@ class Official(Peer):
         for portion in portions(rows):
             self.judge.mutate(table, portion)
 
-    def scan(self, table: str) -> list[RowCells]:
+    def scan(self, table: str, part: Span) -> list[RowCells]:
         found: list[RowCells] = []
-        start, ask = (b"", True), Ask(versions=VERSIONS, limit=SCAN_ROWS)
-        while more := self.judge.scan(table, ask, start):
+        start, ask = (part.start, True), Ask(versions=VERSIONS, limit=SCAN_ROWS)
+        while more := self.judge.scan(table, ask, start, (part.stop, False)):
             found += more
             start = (more[-1].row, False)
         return found
@@ -116,8 +117,8 @@ class Asynchbase(Peer):
                     words += (cell.family, cell.qualifier, cell.timestamp, cell.value)
             self._ask("put", *words)
 
-    def scan(self, table: str) -> list[RowCells]:
-        return self._ask("scan", table, b"", SCAN_ROWS, SCAN_CELLS).rows()
+    def scan(self, table: str, part: Span) -> list[RowCells]:
+        return self._ask("scan", table, part.start, part.stop, SCAN_ROWS, SCAN_CELLS).rows()
 
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:
         found: list[RowCells] = []
@@ -144,8 +145,9 @@ class Ours(Peer):
     def write(self, table: str, rows: Sequence[RowCells]) -> None:
         self.client.table(table).mutate(rows)
 
-    def scan(self, table: str) -> list[RowCells]:
-        with self.client.table(table).scan(Scan(read=EVERY_VERSION)) as found:
+    def scan(self, table: str, part: Span) -> list[RowCells]:
+        asked = Scan(part.start, part.stop, read=EVERY_VERSION)
+        with self.client.table(table).scan(asked) as found:
             return list(found.rows())
 
     def get(self, table: str, rows: Sequence[bytes]) -> list[RowCells]:

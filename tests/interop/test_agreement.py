@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from itertools import count
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +20,8 @@ from interop.peers import PEERS, VERSIONS, Official
 from oracles.build import Absent
 from oracles.plugin import give_up
 from rowkey.cells import ROW_BYTES_MOST, RowCells
+from rowkey.engines import Span
+from rowkey.regions import next_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +35,8 @@ BESIDE = {"official": 16, "asynchbase": 3}
 Two commas and 14 nines; two commas and a colon. The official client takes 17 s to refuse more.
 """
 
-NUMBERS = count(1)
+PREFIXES = [bytes([number]) for number in (0, 255, *range(15, 255, 15))]
+"""What the rows of each test begin with: one table, whose making takes seconds, serves all."""
 
 
 @pytest.fixture(scope="module")
@@ -48,85 +51,99 @@ def clients(hbase_cluster: Cluster) -> Iterator[dict[str, Peer]]:
             give_up(str(absent))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table(hbase_cluster: Cluster) -> Iterator[str]:
-    """A table of two regions that keeps all versions, gone after the test."""
+    """A table that keeps all versions; each part of it lies in two regions."""
     kept = {family: {"VERSIONS": str(VERSIONS)} for family in FAMILIES}
-    # A client would look for the regions of the last test's table under the same name.
-    name = f"interop_{next(NUMBERS)}"
-    hbase_cluster.judge.create(name, kept, [b"\x80"])
+    name = f"interop_{token_hex(4)}"
+    hbase_cluster.judge.create(name, kept, sorted(prefix + b"\x80" for prefix in PREFIXES))
     yield name
     hbase_cluster.judge.drop(name)
 
 
-def agree(clients: dict[str, Peer], table: str, rows: list[RowCells]) -> None:
-    """Every client finds just these rows, by scanning and by asking for them."""
+@pytest.fixture(scope="module")
+def prefixes() -> Iterator[bytes]:
+    """Those that no test has taken yet."""
+    return iter(PREFIXES)
+
+
+@pytest.fixture
+def part(prefixes: Iterator[bytes]) -> Span:
+    """The part of the table that is one test's alone."""
+    prefix = next(prefixes)
+    return Span(prefix, next_prefix(prefix) or b"")
+
+
+def agree(clients: dict[str, Peer], table: str, part: Span, rows: list[RowCells]) -> None:
+    """Every client finds just these rows in a part, by scanning and by asking for them."""
     keys = [row.row for row in rows]
     for name, client in clients.items():
-        assert (name, []) == (name, differences(rows, client.scan(table)))
+        assert (name, []) == (name, differences(rows, client.scan(table, part)))
         assert (name, []) == (name, differences(rows, client.get(table, keys)))
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_random_cells(clients: dict[str, Peer], table: str, writer: str) -> None:
+def test_random_cells(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
     """5,000 cells: 0x00 and 0xFF everywhere, empty qualifiers and values, versions."""
-    rows = draw_rows(5_000, seed=5)
+    rows = draw_rows(part.start, 5_000, seed=5)
     clients[writer].write(table, rows)
-    agree(clients, table, rows)
+    agree(clients, table, part, rows)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("writer", PEERS)
-def test_many_random_cells(clients: dict[str, Peer], table: str, writer: str) -> None:
+def test_many_random_cells(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
     """The same of 100,000 cells."""
-    rows = draw_rows(100_000, seed=6)
+    rows = draw_rows(part.start, 100_000, seed=6)
     clients[writer].write(table, rows)
-    agree(clients, table, rows)
+    agree(clients, table, part, rows)
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_largest_cells(clients: dict[str, Peer], table: str, writer: str) -> None:
+def test_largest_cells(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
     """Cells of 10 MiB, the most a server takes."""
-    rows = draw_largest()
+    rows = draw_largest(part.start)
     clients[writer].write(table, rows)
     for row in rows:
         for name, client in clients.items():
             assert (name, []) == (name, differences([row], client.get(table, [row.row])))
 
 
-def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str) -> None:
+def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, part: Span) -> None:
     """A value one byte longer than the largest is refused: the largest is the largest."""
-    for row, cells in draw_largest():
+    for row, cells in draw_largest(part.start):
         longer = [cells[0]._replace(value=cells[0].value + b"\0")]
         with pytest.raises(JudgeError, match="KeyValue size too large"):
             hbase_cluster.judge.mutate(table, [RowCells(row, longer)])
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_longest_keys(clients: dict[str, Peer], table: str, writer: str) -> None:
+def test_longest_keys(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
     """Keys of 32,767 bytes, of a table whose regions each client has met before."""
-    rows = draw_longest()
+    rows = draw_longest(part.start)
     for client in clients.values():
-        assert [b"", b""] == [row.row for row in client.get(table, [b"\0", b"\xff"])]
+        assert [b"", b""] == [
+            row.row for row in client.get(table, [part.start + b"\0", part.start + b"\xff"])
+        ]
     clients[writer].write(table, rows)
-    agree(clients, table, rows)
+    agree(clients, table, part, rows)
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_longest_keys_at_first(hbase_cluster: Cluster, table: str, name: str) -> None:
+def test_longest_keys_at_first(hbase_cluster: Cluster, table: str, part: Span, name: str) -> None:
     """The longest key of which a client finds the region by itself: ours is as long as HBase's."""
     beside = len(table) + BESIDE[name] if name in BESIDE else 0
-    rows = draw_longest(ROW_BYTES_MOST - beside)
+    rows = draw_longest(part.start, ROW_BYTES_MOST - beside)
     with PEERS[name](hbase_cluster) as cold:
         cold.write(table, rows)
-        assert [] == differences(rows, cold.scan(table))
+        assert [] == differences(rows, cold.scan(table, part))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", BESIDE)
-def test_longer_keys_at_first(hbase_cluster: Cluster, table: str, name: str) -> None:
+def test_longer_keys_at_first(hbase_cluster: Cluster, table: str, part: Span, name: str) -> None:
     """One byte more, and the other clients cannot ask for the region."""
-    rows = draw_longest(ROW_BYTES_MOST - len(table) - BESIDE[name] + 1)
+    rows = draw_longest(part.start, ROW_BYTES_MOST - len(table) - BESIDE[name] + 1)
     with impatient(hbase_cluster, name) as cold, pytest.raises(JudgeError):
         cold.write(table, rows[:1])
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import multiprocessing
+from dataclasses import replace
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -201,7 +203,7 @@ def test_a_table_repeats_its_entry(url: str) -> None:
     entry = open_catalog(place_of(url)).read("logs")
     assert entry is not None
     assert {"rowkey.generation": "1", "rowkey.counts": "0=16"}.items() <= words(url).items()
-    assert entry.words == words(url)
+    assert entry.words.items() <= words(url).items()
     with rowkey.open(design(fields=FIELDS | NOTE), url):
         pass
     changed = open_catalog(place_of(url)).read("logs")
@@ -222,3 +224,61 @@ def place_of(url: str) -> str:
     """The catalog of a place."""
     with open_engine(url) as engine:
         return engine.catalog_url
+
+
+def test_who_opens_at_once_opens_one_table(tmp_path: Path) -> None:
+    """Of many that make a table at the same time one does, and all others open it."""
+    place = f"memory:{tmp_path}"
+    failed: list[Exception] = []
+
+    def work(number: int) -> None:
+        try:
+            with rowkey.open(design(), place) as logs:
+                logs.put({"host": f"h{number}", "ts": number, "size": number})
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is wrong
+            failed.append(error)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [] == failed
+    with rowkey.open("logs", place) as logs:
+        assert 8 == logs.count()
+
+
+def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+    """Its name is free again, in the catalog that it declared too."""
+    place, catalog = f"rocks:{tmp_path / 'data'}", f"file:{tmp_path / 'designs'}"
+    bad = design(families={"d": {"compression": "LZO"}}, catalog=catalog)
+    with pytest.raises(Refused):
+        rowkey.open(bad, place)
+    assert [] == open_catalog(catalog).tables()
+    with rowkey.open(design(catalog=catalog), place) as logs:
+        assert 0 == logs.count()
+
+
+def test_a_table_that_others_have_altered_is_told(url: str) -> None:
+    """A family that keeps other versions than declared is a drift, shown with both."""
+    with open_engine(url) as engine:
+        store = engine.table("logs")
+        store.alter([replace(family, versions=7) for family in store.spec.families])
+    for opened in (design(), "logs"):
+        with pytest.raises(DriftError, match=r"families.d: .*versions=7.*expected .*versions=1"):
+            rowkey.open(opened, url)
+
+
+def test_ids_of_a_catalog_outlive_who_makes_the_table_again(url: str) -> None:
+    """An entry that is there before its table keeps what `code` has given out."""
+    with open_engine(url) as engine:
+        catalog = open_catalog(engine.catalog_url)
+        entry = catalog.read("logs")
+        assert entry is not None
+        engine.drop("logs")
+        catalog.write("logs", replace(entry, codes={"host": ("a", "b")}), entry.version)
+    with rowkey.open(design(), url):
+        pass
+    kept = open_catalog(place_of(url)).read("logs")
+    assert kept is not None
+    assert {"host": ("a", "b")} == kept.codes

@@ -1,3 +1,5 @@
+"""Recordings are the same on a cluster as on a disk: every row, in the same order."""
+
 from __future__ import annotations
 
 from secrets import token_hex
@@ -33,19 +35,25 @@ def times(recording: Recording, copies: int, folder: Path) -> tuple[Path, dict[s
     return folder / "copies.parquet", words
 
 
+def written_and_read(place: str, design: Design, sample: Path) -> tuple[pa.Table, list[bytes]]:
+    """Load a file in one place; gives all that comes back, and where regions begin."""
+    with rowkey.open(design, place) as table:
+        assert 0 == load_file(table, sample).left_out.count
+    with rowkey.open(design.table, place) as table:
+        rows = table.scan().to_arrow()
+        assert len(rows) == table.count()
+        return rows, [region.start for region in table.regions()]
+
+
 def is_the_same_on(url: str, design: Design, sample: Path, folder: Path) -> int:
     """Load a file on disk and on a cluster, and compare all that comes back; gives the rows."""
     places = (f"rocks:{folder / 'data'}", url)
-    read = []
     for place in places:
-        with create_table(design, place) as table:
-            assert 0 == load_file(table, sample).left_out.count
-        with rowkey.open(design.table, place) as table:
-            rows = table.scan().to_arrow()
-            assert len(rows) == table.count()
-            starts = [region.start for region in table.regions()]
-        read.append((rows, starts))
-    drop_table(design.table, url)
+        create_table(design, place).close()
+    try:
+        read = [written_and_read(place, design, sample) for place in places]
+    finally:
+        drop_table(design.table, url)
     (expected, cut), (actual, cut_there) = read
     assert expected.equals(actual)
     assert set(cut) <= set(cut_there)

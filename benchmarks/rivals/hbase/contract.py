@@ -54,6 +54,8 @@ class Rival(ABC):
     """
 
     name = ""
+    scans = ""
+    """How it came to read all rows, where it had to choose; empty where there was no choice."""
 
     def __init__(self, rows: int) -> None:
         self.rows = rows

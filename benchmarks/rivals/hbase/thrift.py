@@ -7,7 +7,9 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from threading import local
 from typing import TYPE_CHECKING, Any
 
@@ -58,33 +60,44 @@ class Happybase(Rival):
         self._port = self._claims.port()
         self._source, self._sink = source, sink
         self._gateway = _started(self._port, zookeeper_port)
-        self._mine = local()
 
-    def _table(self, name: str) -> Any:
-        """A table on this thread's own connection: one carries one call at a time."""
-        if not hasattr(self._mine, "connection"):
-            self._mine.connection = happybase.Connection(HOST, self._port)
-        return self._mine.connection.table(name)
+    @contextmanager
+    def _tables(self, name: str, count: int) -> Iterator[list[Any]]:
+        """A table on so many connections, all open before the clock starts, closed behind it.
+
+        A connection carries one call at a time. The first call of each is made here, since the
+        gateway gives a connection its thread by then.
+        """
+        with ExitStack() as opened:
+            found = []
+            for _ in range(count):
+                connection = opened.enter_context(closing(happybase.Connection(HOST, self._port)))
+                found.append(connection.table(name))
+                found[-1].row(row_key(0))
+            yield found
 
     def load(self, rows: int) -> Taken:
-        with ThreadPoolExecutor(LOADERS) as crew:
-            shares = [range(number, rows, LOADERS) for number in range(LOADERS)]
-            return timed(rows, lambda: list(crew.map(self._load, shares)))
+        shares = [range(number, rows, LOADERS) for number in range(LOADERS)]
+        with self._tables(self._sink, LOADERS) as tables, ThreadPoolExecutor(LOADERS) as crew:
+            return timed(rows, lambda: list(crew.map(self._load, tables, shares)))
 
-    def _load(self, numbers: range) -> None:
-        with self._table(self._sink).batch(batch_size=CACHING) as batch:
+    @staticmethod
+    def _load(table: Any, numbers: range) -> None:
+        with table.batch(batch_size=CACHING) as batch:
             for number in numbers:
                 batch.put(row_key(number), {COLUMN: VALUE})
 
     def scan(self) -> Taken:
-        found = self._table(self._source).scan(batch_size=CACHING)
-        return timed(self.rows, lambda: expect(self.rows, found))
+        with self._tables(self._source, 1) as [table]:
+            found = table.scan(batch_size=CACHING)
+            return timed(self.rows, lambda: expect(self.rows, found))
 
     def salted_scan(self) -> Taken:
-        return timed(self.rows, lambda: expect(self.rows, self._merged()))
+        with self._tables(self._source, 1) as [table]:
+            return timed(self.rows, lambda: expect(self.rows, self._merged(table)))
 
-    def _merged(self) -> Iterator[Any]:
-        table = self._table(self._source)
+    @staticmethod
+    def _merged(table: Any) -> Iterator[Any]:
         runs = [
             table.scan(row_start=start, row_stop=stop or None, batch_size=CACHING)
             for start, stop in RANGES
@@ -92,21 +105,36 @@ class Happybase(Rival):
         return heapq.merge(*runs, key=lambda row: row[0][2:])
 
     def get(self, count: int, threads: int) -> Taken:
-        return self._each(some_keys(count, self.rows), threads, self._get)
+        return self._each(self._source, some_keys(count, self.rows), threads, self._get)
 
-    def _get(self, key: bytes) -> None:
-        if not self._table(self._source).row(key):
+    @staticmethod
+    def _get(table: Any, key: bytes) -> None:
+        if not table.row(key):
             raise ValueError(f"{key!r} is not found")
 
     def put(self, count: int, threads: int) -> Taken:
-        return self._each([row_key(number) for number in range(count)], threads, self._put)
-
-    def _put(self, key: bytes) -> None:
-        self._table(self._sink).put(key, {COLUMN: VALUE})
+        keys = [row_key(number) for number in range(count)]
+        return self._each(self._sink, keys, threads, self._put)
 
     @staticmethod
-    def _each(keys: list[bytes], threads: int, one: Callable[[bytes], object]) -> Taken:
-        return timed(len(keys), lambda: spread(keys, threads, one))
+    def _put(table: Any, key: bytes) -> None:
+        table.put(key, {COLUMN: VALUE})
+
+    def _each(
+        self, name: str, keys: list[bytes], threads: int, one: Callable[[Any, bytes], object]
+    ) -> Taken:
+        """Do something with each key; each thread takes one of the open connections."""
+        mine, free = local(), SimpleQueue[Any]()
+
+        def on_mine(key: bytes) -> None:
+            if not hasattr(mine, "table"):
+                mine.table = free.get_nowait()
+            one(mine.table, key)
+
+        with self._tables(name, threads) as tables:
+            for table in tables:
+                free.put(table)
+            return timed(len(keys), lambda: spread(keys, threads, on_mine))
 
     def close(self) -> None:
         self._gateway.kill()

@@ -1,14 +1,16 @@
 """Where designs are remembered: declaration, generations and codes, for everyone who opens them."""
 
 from rowkey.catalog.codes import CatalogDictionary, Known
-from rowkey.catalog.contract import Catalog
+from rowkey.catalog.contract import CATALOG_TABLE, Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
-from rowkey.catalog.entry import GENERATION, Entry, Generation, counts_of
+from rowkey.catalog.entry import BORN, GENERATION, Entry, Generation, counts_of
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.stores import KINDS as CATALOGS
 
 __all__ = [
+    "BORN",
     "CATALOGS",
+    "CATALOG_TABLE",
     "GENERATION",
     "Catalog",
     "CatalogDictionary",

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from rowkey.catalog.entry import Entry
 
 
+CATALOG_TABLE = "rowkey.catalog"
+"""The table in which the kind `table` remembers the others of an engine."""
+
+
 class Catalog(ABC):
     """Remembers tables for everyone who opens them.
 
@@ -59,8 +63,16 @@ class Catalog(ABC):
         """
 
     @abstractmethod
-    def remove(self, table: str) -> None:
-        """Forget a table and its notes; forgetting one that is not known is harmless."""
+    def remove(self, table: str, expected: int | None = None) -> None:
+        """Forget a table and its notes; forgetting one that is not known is harmless.
+
+        Args:
+            table: its name.
+            expected: the version that was read; None forgets whatever there is.
+
+        Raises:
+            Conflict: there is an entry of another version.
+        """
 
     @abstractmethod
     def notes(self, table: str) -> dict[str, str]:
@@ -79,6 +91,16 @@ class Catalog(ABC):
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Let go of what the catalog holds; closing twice is harmless."""
+
+
+def check_removed(table: str, found: int | None, expected: int | None) -> None:
+    """Refuse to forget an entry that is not the one that was read.
+
+    Raises:
+        Conflict: they differ.
+    """
+    if found is not None and expected is not None:
+        check_version(table, found, expected)
 
 
 def check_version(table: str, found: int | None, expected: int | None) -> None:

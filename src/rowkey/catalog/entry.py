@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+BORN = "rowkey.born"
+"""The word that tells a table from another one of the same name, made before or after it."""
 GENERATION, COUNTS, DECLARATION = "rowkey.generation", "rowkey.counts", "rowkey.declaration"
 """The words among a table's attributes that repeat its entry: number, counts and hash."""
 

@@ -71,6 +71,10 @@ def check_columns(
     check_families([family for family, _ in columns], families)
     if not columns:
         raise Refused("columns", "none is named", "1 or more")
+    for _, qualifier in columns:
+        if not isinstance(qualifier, bytes):
+            what = f"{shown(qualifier)} is a {type(qualifier).__name__}"
+            raise Refused("qualifier", what, "bytes")
     if len(set(columns)) < len(columns):
         raise Refused("columns", "one is named twice", "each once", "Add the amounts up first.")
 

@@ -216,6 +216,12 @@ class Store(Reader):
     def spec(self) -> TableSpec:
         """The table as it is: its regions may have split since it was made."""
 
+    @property
+    def described(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
+        """Families and words as they are; it does not ask where the regions are."""
+        spec = self.spec
+        return spec.families, spec.attributes
+
     @abstractmethod
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Apply mutations in their order, each of one row; several may name the same row.
@@ -336,6 +342,10 @@ class Engine(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The names of its tables, ascending."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is a table of a name."""
+        return name in self.tables()
 
     @abstractmethod
     def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:

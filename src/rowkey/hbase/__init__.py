@@ -5,7 +5,7 @@ It needs neither numpy nor pyarrow but for Arrow columns, no protobuf package an
 
 from rowkey.hbase.admin import Admin, Described
 from rowkey.hbase.client import Client, connect
-from rowkey.hbase.errors import HBaseError
+from rowkey.hbase.errors import AskedWrongly, HBaseError
 from rowkey.hbase.filters import ColumnRangeFilter
 from rowkey.hbase.reading import Read, Scan
 from rowkey.hbase.registry import parse_url
@@ -16,6 +16,7 @@ from rowkey.hbase.wire.columns import to_columns
 
 __all__ = [
     "Admin",
+    "AskedWrongly",
     "Client",
     "ColumnRangeFilter",
     "Deadline",

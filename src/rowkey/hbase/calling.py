@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rowkey.errors import Refused
 from rowkey.hbase.errors import (
     AtOnceError,
+    CallTimedOut,
     ElsewhereError,
     HBaseError,
     MalformedAnswer,
@@ -76,13 +77,24 @@ class Caller:
             OutOfTime: the budget is spent; it tells the last error.
         """
         attempts = self.attempts(deadline or self.deadline())
-        lost_at: Server | None = None
+        lost: list[Server] = []
+        try:
+            return self._on_row(table, row, request, attempts, lost)
+        except (HBaseError, Refused) as error:
+            if lost and not isinstance(error, MaybeApplied):
+                raise _maybe(request, lost[0]) from error
+            raise
+
+    def _on_row(
+        self, table: str, row: bytes, request: Request[A], attempts: Attempts, lost: list[Server]
+    ) -> A:
+        """As `on_row`; notes the servers at which an answer to a guarded request was lost."""
         while True:
             region: Region | None = None
             try:
                 region = self.locations.locate(table, row, attempts.deadline)
-                if lost_at is not None and region.server != lost_at:
-                    self._require_dead(lost_at, request, attempts.deadline)
+                if lost and region.server != lost[-1]:
+                    self._require_dead(lost[-1], request, attempts.deadline)
                 call = self.on_region(region, request, attempts.deadline)
             except HBaseError as error:
                 self.heed(error, region)
@@ -92,10 +104,10 @@ class Caller:
                 return self.answer(call, request, attempts)
             except HBaseError as error:
                 self.heed(error, region)
-                if isinstance(error, ServerGone) and request.repeating is not Repeating.HARMLESS:
-                    if request.repeating is Repeating.COUNTS:
-                        raise _maybe(request, region.server) from error
-                    lost_at = region.server
+                if error.unclear and request.repeating is Repeating.COUNTS:
+                    raise _maybe(request, region.server) from error
+                if error.unclear and request.repeating is Repeating.GUARDED:
+                    lost.append(region.server)
                 attempts.failed(error)
 
     def on_region(self, region: Region, request: Request[A], deadline: Deadline) -> Call:
@@ -123,7 +135,8 @@ class Caller:
         attempts = self.attempts(deadline or self.deadline())
         while True:
             try:
-                master = self._master = self._master or self.registry.master(attempts.deadline)
+                master = self._master or self.registry.master(attempts.deadline)
+                self._master = master
                 call = self._send(master.address, request, b"", attempts.deadline)
                 return self.answer(call, request, attempts)
             except HBaseError as error:
@@ -137,7 +150,7 @@ class Caller:
     ) -> Call:
         if self._closing.is_set():
             raise Refused("client", "it is closed", "an open client")
-        until = self._attempt(deadline)
+        until = deadline if request.slow else self._attempt(deadline)
         connection = self.servers.connection(address, request.service, until)
         param, cells = request.encode(region)
         return connection.send(request.method, param, cells, deadline=until)
@@ -148,7 +161,8 @@ class Caller:
         Raises:
             MalformedAnswer: it is none to this request.
         """
-        response = call.result(self._attempt(attempts.deadline))
+        until = attempts.deadline if request.slow else self._attempt(attempts.deadline)
+        response = call.result(until)
         try:
             return request.decode(response)
         except Malformed as problem:
@@ -174,20 +188,28 @@ class Caller:
             self._drop(region.server.address, error)
 
     def _drop(self, address: tuple[str, int], error: HBaseError) -> None:
-        if isinstance(error, ServerGone | ServerNotRunningYet):
+        # A call that took too long has cut its own connection; the others may be sound.
+        if isinstance(error, ServerGone | ServerNotRunningYet) and not isinstance(
+            error, CallTimedOut
+        ):
             self.servers.drop(address, error)
 
     def _require_dead(self, lost_at: Server, request: Request[A], deadline: Deadline) -> None:
-        """Let a counting request go to a region's new server only if the old one has died.
+        """Let a guarded request go to a region's new server only if the old one has died.
 
-        Nonces are in the log that a dead server leaves, so that who reads it knows them; a region
-        that only moved takes none along.
+        Nonces are in the log that a dead server leaves, so that who recovers it knows them; a
+        region that only moved takes none along. One that was recovered and has moved since cannot
+        be told from one that was recovered: then the request may be applied twice.
 
         Raises:
-            MaybeApplied: the server lives, or nobody can say.
+            MaybeApplied: the server is not known to have died.
         """
-        status = self.on_master(GetClusterStatus((Option.SERVERS,)), deadline)
-        if lost_at in status.servers or not status.servers:  # a master that starts knows of none
+        status = self.on_master(GetClusterStatus((Option.SERVERS, Option.DEAD_SERVERS)), deadline)
+        successor = (
+            one.address == lost_at.address and one.start_code > lost_at.start_code
+            for one in status.servers
+        )
+        if lost_at not in status.dead and not any(successor):
             raise _maybe(request, lost_at)
 
     def attempts(self, deadline: Deadline) -> Attempts:

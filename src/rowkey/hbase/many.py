@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import OVERHEAD, RowCells
 from rowkey.hbase.batching import Batch, Part
 from rowkey.hbase.errors import HBaseError
-from rowkey.hbase.requests.multi import Multi
+from rowkey.hbase.messages.contract import Repeating
+from rowkey.hbase.requests.multi import Multi, repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,12 @@ class Many(Batch):
     def row(self, place: int) -> bytes:
         return self._rows[place]
 
+    def index(self, place: int) -> int:
+        return self._order[place]
+
+    def counts(self, place: int) -> bool:
+        return repeats(self._actions[place]) is Repeating.COUNTS
+
     def below(self, key: bytes) -> int:
         return bisect_left(self._rows, key)
 
@@ -89,33 +96,39 @@ def row_of(action: Action) -> bytes:
 def _size(action: Any) -> int:
     """Bytes of an action in a request, about."""
     if type(action) is not RowCells:
-        return ACTION_BYTES + len(action.row)
+        pieces = getattr(action, "pieces", getattr(action, "amounts", ()))
+        own = sum(len(one[1]) + (len(one[2]) if isinstance(one[2], bytes) else 8) for one in pieces)
+        return ACTION_BYTES + len(action.row) + own + len(pieces) * (OVERHEAD + 16)
     row, cells = action
     own = sum(len(cell[0]) + len(cell[1]) + len(cell[3]) for cell in cells)
     return ACTION_BYTES + len(row) + own + len(cells) * (OVERHEAD + 16 + len(row))
 
 
-def waves(mutations: Sequence[RowCells]) -> Iterator[list[RowCells]]:
+def waves(mutations: Sequence[RowCells]) -> Iterator[tuple[Sequence[RowCells], Sequence[int]]]:
     """Mutations cut so that no row is named twice at once: a server would reorder them.
 
-    Cost: nothing where all rows differ.
+    Returns:
+        The mutations of each wave, and their numbers among those given.
+
+    Cost: 50 ns a mutation where all rows differ.
 
     Source: HRegion.doMiniBatchMutate writes puts and deletes of a batch together, with one
         timestamp.
 
-    >>> [len(wave) for wave in waves([RowCells(b"a", ()), RowCells(b"b", ()), RowCells(b"a", ())])]
-    [2, 1]
+    >>> rows = [RowCells(b"a", ()), RowCells(b"b", ()), RowCells(b"a", ())]
+    >>> [numbers for _, numbers in waves(rows)]
+    [[0, 1], [2]]
     """
-    seen: set[bytes] = {mutation[0] for mutation in mutations}
-    if len(seen) == len(mutations):
-        yield list(mutations)
+    if len({mutation[0] for mutation in mutations}) == len(mutations):
+        if mutations:
+            yield mutations, range(len(mutations))
         return
-    wave: list[RowCells] = []
-    seen = set()
-    for mutation in mutations:
-        if mutation[0] in seen:
-            yield wave
-            wave, seen = [], set()
-        wave.append(mutation)
-        seen.add(mutation[0])
-    yield wave
+    seen: dict[bytes, int] = {}
+    found: list[list[int]] = []
+    for number, mutation in enumerate(mutations):
+        wave = seen[mutation[0]] = seen.get(mutation[0], -1) + 1
+        if wave == len(found):
+            found.append([])
+        found[wave].append(number)
+    for numbers in found:
+        yield [mutations[number] for number in numbers], numbers

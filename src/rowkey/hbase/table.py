@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
+import time
 from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST, Cell, RowCells, check_table
+from rowkey.cells import LATEST, Cell, Kind, RowCells, check_mutation, check_table
 from rowkey.hbase.batching import run_batch
+from rowkey.hbase.errors import SomeFailed
 from rowkey.hbase.many import Many, waves
 from rowkey.hbase.reading import Read, Scan
 from rowkey.hbase.requests.append import Append
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import CellBlock
     from rowkey.hbase.calling import Caller
+    from rowkey.hbase.errors import Failure
     from rowkey.hbase.requests.multi import Action, Outcome
 
 EVERYTHING = Read()
@@ -119,6 +122,7 @@ class Table:
             sync: whether they are on the servers' disks when the call returns; otherwise they are
                 in the memory of as many machines as hold the log.
         """
+        check_mutation(RowCells(row, cells), ANY_FAMILY)
         self._caller.on_row(self.name, row, writing(row, cells, sync=sync))
 
     def delete(self, row: bytes, *, timestamp: int = LATEST) -> None:
@@ -136,8 +140,27 @@ class Table:
         if len(mutations) == 1:
             self.change(*mutations[0], sync=sync)
             return
-        for wave in waves(mutations) if mutations else ():
-            run_batch(self._caller, Many(self.name, wave, sync=sync))
+        for mutation in mutations:
+            check_mutation(mutation, ANY_FAMILY)
+        failures: list[Failure] = []
+        hidden = False
+        for wave, numbers in waves(mutations):
+            if hidden:
+                time.sleep(CLOCK_S)
+            lost = {failure.row for failure in failures}
+            sound = [place for place, one in enumerate(wave) if one.row not in lost]
+            many = Many(self.name, [wave[place] for place in sound], sync=sync)
+            failures += (
+                failure._replace(index=numbers[sound[failure.index]])
+                for failure in run_batch(self._caller, many)
+            )
+            failures += _not_sent(wave, numbers, lost, failures)
+            hidden = any(map(_hides_what_follows, wave))
+        self._raise_any(failures, len(mutations))
+
+    def _raise_any(self, failures: Sequence[Failure], count: int) -> None:
+        if failures:
+            raise SomeFailed(self.name, failures, count)
 
     def load(self, blocks: Sequence[CellBlock], *, sync: bool = False) -> None:
         """Write puts that stand in Arrow columns; the blocks of one call name the same rows.
@@ -148,9 +171,13 @@ class Table:
             Refused: a row cannot be stored; nothing is written.
             SomeFailed: with those that failed; the others are applied.
         """
-        from rowkey.hbase.loading import Load
+        from rowkey.hbase.loading import Load, waves_of
 
-        run_batch(self._caller, Load(self.name, blocks, sync=sync))
+        failures: list[Failure] = []
+        for wave, numbers in waves_of(blocks) if blocks else ():
+            batch = Load(self.name, wave, sync=sync, numbers=numbers)
+            failures += run_batch(self._caller, batch)
+        self._raise_any(failures, len(blocks[0].rows) if blocks else 0)
 
     def run(self, actions: Sequence[Action]) -> list[Outcome]:
         """Have many actions done: writes (`RowCells`), and any requests of one row.
@@ -165,7 +192,7 @@ class Table:
             SomeFailed: with those that failed; the others are done.
         """
         many = Many(self.name, actions, self._nonce_group)
-        run_batch(self._caller, many)
+        self._raise_any(run_batch(self._caller, many), len(actions))
         return many.outcomes
 
     def increment(
@@ -231,6 +258,35 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<table {self.name}>"
+
+
+class _AnyFamily(frozenset[str]):
+    """The families of a table that was not asked: it knows best."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(name)
+
+
+ANY_FAMILY = _AnyFamily()
+CLOCK_S = 0.002
+"""Seconds after which a server's clock, which counts milliseconds, surely shows another time."""
+
+
+def _hides_what_follows(mutation: RowCells) -> bool:
+    """Whether it deletes as of now: a put of the same millisecond would not be seen."""
+    return any(cell.kind != Kind.PUT and cell.timestamp == LATEST for cell in mutation.cells)
+
+
+def _not_sent(
+    wave: Sequence[RowCells], numbers: Sequence[int], lost: set[bytes], failures: list[Failure]
+) -> list[Failure]:
+    """What was not sent, for an earlier change of the same row has failed."""
+    why = {failure.row: failure for failure in failures}
+    return [
+        why[one.row]._replace(index=number)
+        for one, number in zip(wave, numbers, strict=True)
+        if one.row in lost
+    ]
 
 
 META = "hbase:meta"

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.catalog import BORN
 from rowkey.errors import Refused, RowError, SampleError, shown
 from rowkey.table.writing import as_row_error
 from rowkey.workload import LeftOut, format_for, open_sample
@@ -241,6 +242,7 @@ class _Record:
     def __init__(self, table: Table, path: Path, read: object) -> None:
         self.store, self.catalog, self.name = table.store, table.catalog, table.design.table
         self.shared = table.engine.shared
+        self.born = table.store.described[1].get(BORN, "") if self.shared else ""
         told = path.stat() if path.exists() else None
         of = (str(path.resolve()), told and told.st_size, told and told.st_mtime_ns, read)
         self.word = _WORD + sha256(repr(of).encode()).hexdigest()[:16]
@@ -249,7 +251,8 @@ class _Record:
     def done(self) -> int:
         """Rows that an interrupted load of this very file has written."""
         if self.shared:
-            return int(self.catalog.notes(self.name).get(self.word, 0))
+            born, _, done = self.catalog.notes(self.name).get(self.word, "").rpartition(" ")
+            return int(done) if done and born == self.born else 0
         return int(self.store.spec.attributes.get(self.word, 0))
 
     def keep(self, done: int, *, now: bool = False) -> None:
@@ -258,7 +261,7 @@ class _Record:
         if now or at - self.kept > REMEMBERED_S:
             self.kept = at
             if self.shared:
-                self.catalog.note(self.name, self.word, str(done))
+                self.catalog.note(self.name, self.word, f"{self.born} {done}")
             else:
                 self.store.annotate({**self.store.spec.attributes, self.word: str(done)})
 

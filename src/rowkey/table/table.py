@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import Reader
@@ -315,9 +316,10 @@ class Table:
         if not self.closed:
             self.closed = True
             self.writing.stamps.settle()
-        self.store.close()
-        self.catalog.close()
-        self.engine.close()
+        with ExitStack() as held:  # whatever one of them raises, the others are closed
+            held.callback(self.engine.close)
+            held.callback(self.catalog.close)
+            held.callback(self.store.close)
 
     def __enter__(self) -> Self:
         return self

@@ -12,6 +12,8 @@ from rowkey.cells import Family
 from rowkey.hbase.admin.descriptors import family_schema
 from rowkey.hbase.errors import TableNotFound
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
+from rowkey.hbase.requests.balancer import SetBalancerRunning
+from rowkey.hbase.requests.balancer_enabled import IsBalancerEnabled
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, Option
 from rowkey.hbase.requests.compact_region import CompactRegion
 from rowkey.hbase.requests.create_table import CreateTable
@@ -25,6 +27,8 @@ from rowkey.hbase.requests.procedure_result import (
 )
 from rowkey.hbase.requests.region_info import Compacting, GetRegionInfo, RegionInfo
 from rowkey.hbase.requests.region_load import GetRegionLoad, RegionLoad
+from rowkey.hbase.requests.split_enabled import IsSplitOrMergeEnabled
+from rowkey.hbase.requests.split_switch import SetSplitOrMerge, Switch
 from rowkey.hbase.requests.table_state import GetTableState, TableState
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.names import Server, region_name
@@ -60,6 +64,9 @@ def test_create_table_is_the_vector() -> None:
     [
         (GetClusterStatus((Option.LIVE_SERVERS,)), "0802"),
         (GetProcedureResult(17), "0811"),
+        (IsBalancerEnabled(), ""),
+        (IsSplitOrMergeEnabled(Switch.SPLIT), "0800"),
+        (IsSplitOrMergeEnabled(Switch.MERGE), "0801"),
     ],
 )
 def test_vectors(request_: Request[Any], sent: str) -> None:
@@ -158,6 +165,22 @@ def test_states() -> None:
         GetTableState("t").decode(answered(message(1, uint(1, 9))))
     with pytest.raises(Malformed):
         GetRegionInfo().decode(answered(uint(2, 9)))
+
+
+def test_switches() -> None:
+    """What is on or off is read from the answer's first field."""
+    asked = [IsBalancerEnabled(), IsSplitOrMergeEnabled(Switch.SPLIT)]
+    assert [[True, False]] * 2 == [
+        [one.decode(answered(uint(1, on))) for on in (1, 0)] for one in asked
+    ]
+
+
+def test_who_waits_at_the_server() -> None:
+    """Calls that a server answers when the work is done may take their operation's whole time."""
+    waits: list[type[Request[Any]]] = [FlushRegion, MoveRegion, CompactRegion, SetBalancerRunning]
+    assert [True] * 4 == [one.slow for one in waits]
+    others: list[type[Request[Any]]] = [CreateTable, SetSplitOrMerge, GetProcedureResult]
+    assert [False] * 3 == [one.slow for one in others]
 
 
 def test_loads() -> None:

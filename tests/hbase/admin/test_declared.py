@@ -32,6 +32,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"name": "zookeeper"}, "name"),
     # families
     ({"families": []}, "families"),
+    *(({"families": those}, "families") for those in (None, "d", b"d", D, 7)),
     ({"families": [D, Family("e"), D]}, "families.d"),
     ({"families": ["d"]}, "families[0]"),
     ({"families": [Family("")]}, "families[0]"),
@@ -45,7 +46,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"splits": [b"c", b"c"]}, "splits[1]"),
     ({"splits": [b"k" * 32_718]}, "splits[0]"),
     ({"splits": ["c"]}, "splits[0]"),
-    ({"splits": b"abc"}, "splits[0]"),
+    *(({"splits": keys}, "splits") for keys in (b"abc", "abc", None, 7)),
     # attributes of a family
     *((family(versions=value), "families.d.versions") for value in (0, -1, "3", 2.5, 2**31)),
     *((family(ttl_s=value), "families.d.ttl") for value in (0, -1, "FOREVER", "1 DAYS", 2**31)),
@@ -67,7 +68,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     *((words(MAX_FILESIZE=value), "attributes.MAX_FILESIZE") for value in ("", "1" * 30, 1 << 30)),
     (words(MEMSTORE_FLUSHSIZE="1048575"), "attributes.MEMSTORE_FLUSHSIZE"),
     *((words(DURABILITY=value), "attributes.DURABILITY") for value in ("NOPE", "sync_wal")),
-    *((words(REGION_REPLICATION=value), "attributes.REGION_REPLICATION") for value in ("0", "01")),
+    *(
+        (words(REGION_REPLICATION=value), "attributes.REGION_REPLICATION")
+        for value in ("0", "01", "65536")
+    ),
     *((words(READONLY=value), "attributes.READONLY") for value in ("yes", "TRUE", True, "")),
     (words(SPLIT_ENABLED="no"), "attributes.SPLIT_ENABLED"),
     (words(MERGE_ENABLED="no"), "attributes.MERGE_ENABLED"),
@@ -76,7 +80,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (words(MAX_FILESIZ="4194304"), "attributes.MAX_FILESIZ"),
     (words(STORAGE_POLICY="HOT"), "attributes.STORAGE_POLICY"),
     (words(IS_META="true"), "attributes.IS_META"),
-    ({"attributes": {"": "x"}}, "attributes"),
+    *(({"attributes": those}, "attributes") for those in (["READONLY"], "x", 7, {"": "x"})),
+    ({"configuration": "x"}, "configuration"),
+    *(({"wait_s": seconds}, "wait_s") for seconds in ("x", -1, True, float("nan"), 86_401)),
+    ({"progress": "x"}, "progress"),
+    ({"name": "\ud800"}, "name"),
     ({"attributes": {"a.b": "\ud800"}}, "attributes.a.b"),
     ({"configuration": {"hbase.x": 1}}, "configuration.hbase.x"),
     ({"attributes": {"a.b": "1"}, "configuration": {"a.b": "1"}}, "configuration.a.b"),

@@ -13,6 +13,7 @@ from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import ALL
 from rowkey.errors import DriftError, Refused
 from rowkey.hbase.admin import Admin
+from rowkey.hbase.admin.procedures import count_regions
 from rowkey.hbase.errors import (
     AskedWrongly,
     ConstraintViolated,
@@ -207,6 +208,8 @@ def test_move(admin: Admin, hbase_cluster: Cluster, name: str) -> None:
     assert (region.name, target) == (moved.name, moved.server)
     assert str(target) == hbase_cluster.judge.regions(name)[0].server
     assert moved.server == admin.move(moved, target).server
+    moved = admin.move(region)
+    assert (region.name, True) == (moved.name, moved.server != target)
     with pytest.raises(Refused, match="nowhere,1,0 is not live"):
         admin.move(moved, Server("nowhere", 1))
     gone = moved.name.replace(moved.name[-34:], b".0123456789abcdef0123456789abcdef.")
@@ -298,6 +301,13 @@ CALLS: list[tuple[Callable[[Admin, str], object], type[AskedWrongly], str]] = [
     (lambda admin, _: admin.annotate(NONE, {"a.b": "1"}), TableNotFound, "Check its name"),
     (lambda admin, _: admin.remove_families(NONE, ["d"]), TableNotFound, "Check its name"),
     (lambda admin, name: admin.remove_families(name, ["no"]), InvalidFamilyOperation, "'no'"),
+    (
+        lambda admin, name: admin.remove_families(
+            name, [f.name for f in admin.describe(name).families]
+        ),
+        InvalidFamilyOperation,
+        "without families",
+    ),
     (lambda admin, name: admin.annotate(name, {"SPLIT_POLICY": "a.B"}), DoNotRetryIO, "a.B"),
     (lambda admin, _: admin.create_namespace(UNIQUE), NamespaceExist, "already exists"),
     (lambda admin, _: admin.delete_namespace(NONE), NamespaceNotFound, "Create the namespace"),
@@ -335,5 +345,48 @@ def test_switches(admin: Admin) -> None:
     """Switches tell how they were; set to that, nothing changes."""
     balanced = admin.status().balancer_on
     assert balanced == admin.balancer(balanced)
-    was = admin.splits_and_merges(True)
-    assert (True, True) == admin.splits_and_merges(*was)
+    was = admin.splits_and_merges(True, False)
+    assert (True, False) == admin.splits_and_merges(*was)
+    assert was == admin.splits_and_merges(*was)
+
+
+def test_regions_are_counted(admin: Admin, name: str) -> None:
+    """The regions of a table are as many while it is disabled, and none of a table that is not."""
+    caller, count = admin._caller, len(admin.regions(name))
+    found = [count_regions(caller, name, Deadline.after(9))]
+    admin.disable(name)
+    found += [count_regions(caller, one, Deadline.after(9)) for one in (name, NONE)]
+    admin.enable(name)
+    assert [count, count, 0] == found
+
+
+def test_what_the_master_has_forgotten(
+    admin: Admin, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the master does not tell how a procedure ended, what is there decides."""
+    finish = Admin._finish
+
+    def of_nobody(
+        self: Admin, path: str, method: str, number: int, *more: Any, **others: Any
+    ) -> None:
+        finish(self, path, method, number, *more, **others)
+        finish(self, path, method, 2**62, *more, **others)
+
+    monkeypatch.setattr(Admin, "_finish", of_nobody)
+    admin.disable(name)
+    admin.enable(name)
+    again = f"{UNIQUE}_again"
+    assert again == admin.create(again, [Family("d"), Family("e")]).name
+    admin.remove_families(again, ["e"])
+    admin.annotate(again, {"a.b": "1"})
+    admin.delete(again, disable=True)
+    assert not admin.exists(again)
+
+
+def test_a_delete_that_broke_off(admin: Admin) -> None:
+    """A table that is disabled already is deleted by the same call."""
+    broken = f"{UNIQUE}_broken"
+    admin.create(broken, [Family("d")])
+    admin.disable(broken)
+    admin.delete(broken, disable=True)
+    assert not admin.exists(broken)

@@ -9,7 +9,7 @@ import pytest
 
 from hbase.admin.scripted import Scripted
 from rowkey.cells import Family
-from rowkey.errors import DriftError, RowkeyError, Unsupported
+from rowkey.errors import DriftError, RowkeyError
 from rowkey.hbase.admin import Admin
 from rowkey.hbase.errors import (
     AskedWrongly,
@@ -59,13 +59,6 @@ def test_it_is_waited_for() -> None:
     assert {7} == {asked.number for asked in caller.asked[1:]}
 
 
-def test_nothing_to_wait_for() -> None:
-    """A request that began no procedure is done."""
-    caller = Scripted({"DeleteNamespace": [0]})
-    Admin(caller).delete_namespace("n")
-    assert ["DeleteNamespace"] == caller.methods
-
-
 @pytest.mark.parametrize(
     ("java", "kind"),
     [
@@ -99,14 +92,6 @@ def test_a_lost_master_names_the_procedure_too() -> None:
     late = OutOfTime("master", "no answer", last=CallTimedOut("master", "0.01 s"), attempts=1)
     caller = Scripted({"DisableTable": [7], "getProcedureResult": [late]})
     with pytest.raises(OutOfTime, match=r"procedure 7, which goes on\.$"):
-        Admin(caller).disable("t")
-
-
-def test_a_forgotten_procedure() -> None:
-    """A procedure that the master does not know is not waited for; it may have been done."""
-    gone = ProcedureResult(ProcedureState.NOT_FOUND)
-    caller = Scripted({"DisableTable": [7], "getProcedureResult": [gone]})
-    with pytest.raises(Unsupported, match="which the master has forgotten"):
         Admin(caller).disable("t")
 
 

@@ -132,7 +132,7 @@ def test_a_silent_server_costs_its_deadline_and_the_connection() -> None:
     """The call that waited is told so, the others that the connection was closed for it."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server:
-        line = opened(server)
+        line = opened(server, call_s=0.2)
         other = line.send("Scan", b"", deadline=soon())
         started = monotonic()
         with pytest.raises(CallTimedOut, match="Get was not answered within"):
@@ -150,7 +150,7 @@ def test_waiting_threads_keep_their_own_deadlines() -> None:
     """One reads for all with a far deadline; another, asleep, is not kept beyond its own."""
     over = threading.Event()
     with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
-        line = opened(server)
+        line = opened(server, call_s=0.2)
         reading = pool.submit(asked, line, "Scan")
         while not line.in_flight:
             sleep(0.001)
@@ -161,6 +161,47 @@ def test_waiting_threads_keep_their_own_deadlines() -> None:
         with pytest.raises(ConnectionLost):
             reading.result(GENEROUS_S)
         over.set()
+
+
+def test_a_short_deadline_costs_nobody_else_the_connection() -> None:
+    """Who waits less than a call may take gives up alone; the answer is dropped when it comes."""
+
+    def script(peer: Peer) -> None:
+        both = [peer.asked(), peer.asked()]
+        hurried.wait(GENEROUS_S)
+        for one in both:
+            peer.answer(one, one.param)
+
+    hurried = threading.Event()
+    with FakeServer(script) as server, closing(opened(server)) as line:
+        call = line.send("Mutate", b"patient", deadline=soon())
+        with pytest.raises(CallTimedOut, match="Get was not answered within"):
+            line.send("Get", b"hurried", deadline=soon()).result(Deadline.after(0.05))
+        assert (None, 2) == (line.broken, line.in_flight)
+        hurried.set()
+        assert b"patient" == call.result(soon()).message
+        while line.in_flight:
+            line.read(1.0)
+
+
+def test_what_is_sent_at_once_waits_for_nothing() -> None:
+    """Without room it is refused; whether it has arrived is looked at without waiting."""
+    go = threading.Event()
+
+    def script(peer: Peer) -> None:
+        one = peer.asked()
+        go.wait(GENEROUS_S)
+        peer.answer(one, str(one.timeout_ms).encode())
+
+    with FakeServer(script) as server, closing(opened(server, in_flight=1)) as line:
+        call = line.send("Scan", b"", deadline=soon(), at_once=True)
+        with pytest.raises(BusyError, match="there is no room for Get"):
+            line.send("Get", b"", deadline=soon(), at_once=True)
+        assert (False, None) == (call.arrived(), line.broken)
+        go.set()
+        while not call.arrived():
+            sleep(0.001)
+        assert 20_000 < int(call.result(Deadline(0.0)).message)
 
 
 def test_a_server_that_never_reads_costs_a_deadline() -> None:
@@ -464,6 +505,29 @@ def test_no_room_until_the_deadline_is_told() -> None:
         over.set()
 
 
+def test_who_waits_for_room_is_told_when_the_server_hangs_up() -> None:
+    """One reads, another sleeps until there is room: both are told, and nobody holds the lock."""
+    over = threading.Event()
+
+    def script(peer: Peer) -> None:
+        peer.asked()
+        over.wait(GENEROUS_S)
+        peer.hang_up()
+
+    with FakeServer(script) as server, ThreadPoolExecutor(2) as pool:
+        line = opened(server, in_flight=1)
+        reading = pool.submit(line.send("Get", b"", deadline=soon()).result, soon())
+        while not line._turns.reading:
+            sleep(0.001)
+        waiting = pool.submit(line.send, "Get", b"", deadline=soon())
+        while not line._room:
+            sleep(0.001)
+        over.set()
+        for one in (reading, waiting):
+            assert isinstance(one.exception(GENEROUS_S), HeaderRefused)
+        assert (False, {}) == (line._lock.locked(), line._turns._sleepers)
+
+
 def test_closing_wakes_everybody() -> None:
     """The one who reads and those who sleep get the error; a later send gets it too."""
     over = threading.Event()
@@ -486,9 +550,11 @@ def test_a_request_too_long_is_refused_and_nothing_is_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A server cuts the connection at such a request, and all other calls with it."""
-    monkeypatch.setattr("rowkey.hbase.connection.connection.FRAME_BYTES_MOST", 1000)
+    monkeypatch.setattr("rowkey.hbase.wire.frames.FRAME_BYTES_MOST", 1000)
     with FakeServer(answering(lambda _: b"fine")) as server, closing(opened(server)) as line:
-        with pytest.raises(AskedWrongly, match=r"Multi has 1,\d\d\d bytes; expected at most 1,000"):
+        with pytest.raises(
+            AskedWrongly, match=r"Multi is a request of 1,\d\d\d bytes; expected up to 1,000"
+        ):
             line.send("Multi", b"", bytes(1000), deadline=soon())
         assert (b"fine", 0) == (asked(line), line.in_flight)
     assert 256 << 20 == FRAME_BYTES_MOST

@@ -15,6 +15,7 @@ from hbase.fakes import FakeServer, Peer, answering, free_port
 from rowkey.hbase.connection import Connection, Servers
 from rowkey.hbase.errors import (
     AskedWrongly,
+    CallTimedOut,
     ConnectionLost,
     HBaseError,
     RegionServerStopped,
@@ -226,6 +227,37 @@ def test_dropping_closes_what_was_opened_before_the_error_was_made() -> None:
         servers.drop(server.address)
         assert new.broken is not None
         assert kept.broken is None
+
+
+def test_a_hurried_call_that_timed_out_closes_nothing() -> None:
+    """Only one that was waited for as long as a call may take has cut its own connection."""
+    with FakeServer(echo) as server, client() as servers:
+        line = servers.connection(server.address, "ClientService", soon())
+        servers.drop(server.address, CallTimedOut(line.place, "Get was not answered"))
+        assert line is servers.ready(server.address, "ClientService")
+        other = servers.connection(server.address, "AdminService", soon())
+        line.close(CallTimedOut(line.place, "Get was not answered"))
+        servers.drop(server.address, CallTimedOut(line.place, "Get was not answered"))
+        assert other.broken is not None
+        with pytest.raises(ConnectionLost, match="there is no connection to it"):
+            servers.ready(server.address, "AdminService")
+
+
+def test_an_interrupted_opening_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The keyboard ends it before the socket is tried: the next one opens it."""
+    real, first = Servers._establish, [KeyboardInterrupt()]
+
+    def establish(*arguments: object) -> Connection:
+        if first:
+            raise first.pop()
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Servers, "_establish", establish)
+    with FakeServer(echo) as server, client(pause_s=0.0) as servers:
+        with pytest.raises(KeyboardInterrupt):
+            servers.connection(server.address, "ClientService", soon())
+        assert [] == servers.dump()["opening"]
+        assert b"on" == asked(servers, server.address, b"on")
 
 
 def test_closed_is_closed() -> None:

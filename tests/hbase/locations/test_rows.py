@@ -8,7 +8,7 @@ from hbase.locations.fake_meta import Entry
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Unsupported
 from rowkey.hbase.locations.rows import at_or_below, at_start, behind_all, meta_row, meta_scan
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.wire.proto import Malformed, Message
 
 ENTRY = Entry("ns:t", b"a,b", b"c", 17)
 
@@ -84,3 +84,12 @@ def test_what_cannot_be_read_is_told(change: dict[str, bytes]) -> None:
     """Malformed bytes raise what the house raises, never another error."""
     with pytest.raises(Unsupported):
         meta_row(row_of(ENTRY, **change))
+
+
+@pytest.mark.parametrize(
+    "name", [b"t", b"t,a", b"t,a,", b"t,a,x17.0123.", b"t,a,.0123.", b"t,a," + b"1" * 5000]
+)
+def test_a_region_without_a_number_is_malformed(name: bytes) -> None:
+    """The number tells which of two regions is newer: without it nothing can be learnt."""
+    with pytest.raises(Malformed, match="is no region's name"):
+        meta_row(row_of(ENTRY)._replace(row=name))

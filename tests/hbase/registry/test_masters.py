@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rowkey.hbase.errors import ConnectionLost, HBaseError, UnknownHost
-from rowkey.hbase.registry import NobodyKnows, NoCluster, parse_url
+from rowkey.hbase.errors import (
+    AuthenticationNeeded,
+    ConnectionLost,
+    HBaseError,
+    HeaderRefused,
+    MalformedAnswer,
+    UnknownHost,
+)
+from rowkey.hbase.registry import NobodyKnows, NobodyThere, NoCluster, parse_url
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.names import Server
@@ -132,17 +139,39 @@ def test_silence_may_end() -> None:
         Fakes().registry("hbase+master://m1,m2,m3,m4,m5").meta(soon())
 
 
-def test_a_name_nobody_knows_is_final_at_first_only() -> None:
-    """A typing error is told at once; a cluster that has answered before is waited for."""
-    fakes = Fakes(m1=UnknownHost("m1:16000", "the name cannot be resolved"))
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownHost("m1:16000", "the name cannot be resolved"),
+        HeaderRefused("m1:16000", "hung up before its first answer"),
+    ],
+)
+def test_what_may_pass_is_tried_a_few_times_at_first(error: HBaseError) -> None:
+    """A name server has a hiccup, a master dies amid the first call; what has worked may again."""
+    fakes = Fakes(m1=error)
     asked = fakes.registry("hbase+master://m1")
-    with pytest.raises(NoCluster, match="m1:16000 said: the name cannot be resolved"):
+    with pytest.raises(NobodyThere, match=f"m1:16000 said: {error.mistake.what}") as caught:
         asked.meta(soon())
+    assert (True, True) == (caught.value.retriable, caught.value.few_times)
     fakes.said = {"m1": {"GetClusterId": ANSWERS["GetClusterId"]}}
     asked.cluster_id(soon())
-    fakes.said = {"m1": UnknownHost("m1:16000", "the name cannot be resolved")}
-    with pytest.raises(NobodyKnows):
+    fakes.said = {"m1": error}
+    with pytest.raises(NobodyKnows) as again:
         asked.meta(soon())
+    assert not again.value.few_times
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AuthenticationNeeded("m1:16000", "answers with TLS"),
+        MalformedAnswer("m1:16000", "speaks HTTP"),
+    ],
+)
+def test_what_is_no_server_of_ours_is_final(error: HBaseError) -> None:
+    """It will say the same for ever."""
+    with pytest.raises(NoCluster, match=f"m1:16000 said: {error.mistake.what}"):
+        Fakes(m1=error).registry("hbase+master://m1").meta(soon())
 
 
 def test_nodes_not_asked_in_time_are_told() -> None:

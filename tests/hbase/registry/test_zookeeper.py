@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hbase.registry.fake_zookeeper import FakeZooKeeper
-from rowkey.hbase.registry import NobodyKnows, NoCluster, parse_url
+from rowkey.hbase.registry import NobodyKnows, NobodyThere, NoCluster, parse_url
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.names import Server
 from rowkey.hbase.wire.proto import message, text, uint
@@ -151,8 +151,8 @@ def test_every_node_is_tried() -> None:
 
 
 def test_a_name_nobody_knows_is_told() -> None:
-    """The error names the host; asking again would not help."""
-    with pytest.raises(NoCluster, match=r"no-such-host.invalid:2181 said: .*cannot be resolved"):
+    """The error names the host; asking again helps only if the name server had a hiccup."""
+    with pytest.raises(NobodyThere, match=r"no-such-host.invalid:2181 said: .*cannot be resolved"):
         registry("no-such-host.invalid").meta(Deadline.after(60))
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import gc
 import time
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hbase.scanning.world import World
 from rowkey.cells import Cell
+from rowkey.errors import Refused
+from rowkey.hbase.errors import ConnectionLost, OutOfTime
 from rowkey.hbase.reading import Scan
 from rowkey.hbase.scanning import Keeper, Scanner
 from rowkey.hbase.scanning import keeper as keeping
 from rowkey.hbase.scanning import source as scanning_source
+from rowkey.hbase.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,3 +130,97 @@ def test_each_client_has_one_keeper() -> None:
     one, other = world().caller, world().caller
     assert Keeper.of(one) is Keeper.of(one)
     assert Keeper.of(one) is not Keeper.of(other)
+
+
+def test_a_closed_client_ends_renewals_without_a_word(keeper: Keeper) -> None:
+    """No request can be sent any more: the scanner counts as lost, the thread lives on."""
+    there = world()
+    found = Scanner(there.caller, "t", Scan(), there.settings)
+    found.next_answer()
+    there.fails = Refused("client", "it is closed", "an open client")
+    assert soon(lambda: not keeper.dump()["kept"])
+    assert (True, 0) == (keeper.is_running, there.asked.count("renew"))
+    there.fails = None
+    assert [b"b", b"c"] == [row for row, _ in found.rows()]
+
+
+@pytest.mark.usefixtures("keeper")
+def test_a_silent_server_keeps_no_other_scanner_from_being_renewed() -> None:
+    """Renewals are sent without waiting: one that is not answered holds nobody up."""
+    silent, there = world(), world()
+    one = Scanner(silent.caller, "t", Scan(), silent.settings)
+    two = Scanner(there.caller, "t", Scan(), there.settings)
+    one.next_answer()
+    two.next_answer()
+    silent.is_silent = True
+    assert soon(lambda: there.asked.count("renew") > 5)
+    assert 1 >= silent.asked.count("renew")
+    assert [b"b", b"c"] == [row for row, _ in two.rows()]
+    silent.is_silent = False
+    assert [b"b", b"c"] == [row for row, _ in one.rows()]
+
+
+@pytest.mark.usefixtures("keeper")
+def test_a_renewal_that_is_not_answered_is_waited_for_as_long_as_a_call() -> None:
+    """Then the scanner counts as lost, and is opened anew behind its last row."""
+    there = World(
+        {row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")},
+        size=1,
+        settings=Settings(call_s=0.3, pause_s=0.0, pause_most_s=0.0),
+    )
+    there.ttl_ms = 100
+    found = Scanner(there.caller, "t", Scan(), there.settings)
+    found.next_answer()
+    there.is_silent = True
+    assert soon(lambda: not keeping.Keeper.of(there.caller).dump()["kept"])
+    there.is_silent = False
+    assert [b"b", b"c"] == [row for row, _ in found.rows()]
+    assert 2 == there.asked.count("open")
+
+
+def test_a_reader_waits_for_another_no_longer_than_an_operation() -> None:
+    """Whoever holds the scanner may be waiting for a server."""
+    there = world()
+    there.caller.settings = Settings(operation_s=0.05)
+    found = Scanner(there.caller, "t", Scan(), there.settings)
+    found._lock.acquire()
+    with pytest.raises(OutOfTime, match="t: another thread reads the same scanner"):
+        found.next_answer()
+    found._lock.release()
+    assert found.next_answer()
+
+
+def test_closing_never_waits_for_a_server(keeper: Keeper) -> None:
+    """Neither for an answer on its way nor for a connection; a closed keeper holds nothing."""
+    for words, lost in ((["fine", "late"], None), ([], ConnectionLost("rs0", "no connection"))):
+        there = world(60_000)
+        there.script.extend(words)
+        found = Scanner(there.caller, "t", Scan(), there.settings)
+        found.next_answer()
+        there.is_silent, there.fails = bool(words), lost
+        started = time.monotonic()
+        found.close()
+        assert time.monotonic() - started < 1
+    assert soon(lambda: 1 == keeper.dump()["to_close"])
+    keeper.close()
+    assert 0 == keeper.dump()["to_close"]
+    there = world(60_000)
+    there.script.extend(["fine", "late"])
+    with Scanner(there.caller, "t", Scan(), there.settings) as last:
+        last.next_answer()
+    assert 0 == keeper.dump()["to_close"]
+
+
+def test_a_thread_that_cannot_start_costs_no_rows(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the end of the process none starts: the rows are handed out all the same."""
+
+    def start(_: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", start)
+    there = world()
+    with Scanner(there.caller, "t", Scan(), there.settings) as found:
+        assert [b"a", b"b", b"c"] == [row for row, _ in found.rows()]
+    assert not keeper.is_running

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from rowkey.errors import Refused
 from rowkey.hbase.errors import AskedWrongly, NoSuchColumnFamily, OutOfTime, from_remote
 from rowkey.hbase.reading import Scan
 from rowkey.hbase.scanning import Keeper, Scanner
+from rowkey.hbase.scanning.remainder import Remainder
 from rowkey.hbase.settings import Deadline, Settings
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ class Still(Keeper):
         return None
 
     def finish(self, source: Any) -> None:
-        source.close(Deadline.after(1))
+        while not source.close():
+            source.fetch(Deadline.after(1))
 
 
 @pytest.fixture(autouse=True)
@@ -240,3 +243,29 @@ def _raising(error: Exception) -> Any:
         raise error
 
     return answer
+
+
+def test_the_bounds_of_a_scan_of_meta_are_no_bytes() -> None:
+    """Java's scan of a table's regions runs from "t,," to "t ,,": downwards, as bytes sort."""
+    rest = Remainder(Scan(b"t,,", b"t ,,"), "hbase:meta")
+    assert (False, True) == (rest.is_over, Remainder(Scan(b"t,,", b"t ,,"), "t").is_over)
+    rest.go_behind(b"t,,17.x.")
+    assert not rest.is_over
+    assert Remainder(Scan(b"t,,", b"t,,"), "hbase:meta").is_over
+
+
+def test_what_is_to_be_asked_at_once_is_asked_after_a_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A scan that is asked again is not smaller than before: without a pause it would spin."""
+    pauses: list[float | None] = []
+
+    def wait(_: Event, seconds: float | None = None) -> bool:
+        pauses.append(seconds)
+        return False
+
+    monkeypatch.setattr(Event, "wait", wait)
+    there = World({b"a": [Cell("d", b"", 1)]}, script=["too large", "fine"])
+    with Scanner(there.caller, "t", Scan(), there.settings) as found:
+        assert [b"a"] == [row for row, _ in found.rows()]
+    assert 1 == len(pauses)

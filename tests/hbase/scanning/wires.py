@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hbase.errors import ConnectionLost, HBaseError
+from rowkey.hbase.errors import CallTimedOut, ConnectionLost, HBaseError
 from rowkey.hbase.locations import Region
 from rowkey.hbase.wire.proto import Message
 
@@ -72,6 +72,11 @@ class Wires:
     def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Wire:
         return Wire(self.world, address)
 
+    def ready(self, address: tuple[str, int], service: str) -> Wire:
+        if self.world.fails is not None:
+            raise self.world.fails
+        return Wire(self.world, address)
+
     def drop(self, address: tuple[str, int], error: HBaseError) -> None:
         return None
 
@@ -83,7 +88,15 @@ class Wire:
     world: World
     address: tuple[str, int]
 
-    def send(self, method: str, param: bytes, cells: bytes = b"", *, deadline: Deadline) -> Said:
+    def send(
+        self,
+        method: str,
+        param: bytes,
+        cells: bytes = b"",
+        *,
+        deadline: Deadline,
+        at_once: bool = False,
+    ) -> Said:
         word = self.world.happen()
         if word == "refused":
             raise ConnectionLost(str(self.address), "the connection was refused")
@@ -97,6 +110,7 @@ class Said:
         self.world, self.address, self.sent = world, address, sent
         self.word = word
         self.outcome: Response | HBaseError | None = None
+        self.looked = 0
         self.is_rows = not sent.flag(10) and not (sent.has(3) and sent.flag(5))
         world.in_flight += self.is_rows
         world.most_in_flight = max(world.most_in_flight, world.in_flight)
@@ -107,6 +121,14 @@ class Said:
     def done(self) -> bool:
         return self.outcome is not None
 
+    def arrived(self) -> bool:
+        if self.world.is_silent:
+            return False
+        self.looked += 1
+        if self.outcome is None and self.looked > 1:
+            self.do()
+        return self.done
+
     def do(self) -> None:
         try:
             self.outcome = self.world.answer(self.address, self.sent, self.word)
@@ -114,6 +136,8 @@ class Said:
             self.outcome = error
 
     def result(self, deadline: Deadline) -> Response:
+        if self.world.is_silent:
+            raise CallTimedOut(str(self.address), "no answer in time")
         if self.outcome is None:
             self.do()
         self.world.in_flight -= self.is_rows

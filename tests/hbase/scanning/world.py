@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.cells import Cell
+    from rowkey.errors import RowkeyError
 
 HBASE = "org.apache.hadoop.hbase."
 SERVERS = [Server(f"rs{number}", 16020, 1) for number in range(3)]
@@ -33,6 +34,7 @@ SERVERS = [Server(f"rs{number}", 16020, 1) for number in range(3)]
 ERRORS = {
     "not serving": "NotServingRegionException",
     "opening": "exceptions.RegionOpeningException",
+    "too large": "MultiActionResultTooLarge",
     "too busy": "CallQueueTooBigException",
     "stopped": "regionserver.RegionServerStoppedException",
     "starting": "ipc.ServerNotRunningYetException",
@@ -91,6 +93,8 @@ class World:
         self.asked: list[str] = []
         self.in_flight = 0
         self.most_in_flight = 0
+        self.is_silent = False
+        self.fails: RowkeyError | None = None
         self.told_off: set[int] = set()
         self.broken: list[str] = []
         edges = [b"", *splits, b""]

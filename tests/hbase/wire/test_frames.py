@@ -273,3 +273,11 @@ def test_frames_that_end_too_early(frame: bytes) -> None:
     """A header, a message or a cell block longer than the frame is malformed."""
     with pytest.raises(Malformed):
         response(frame)
+
+
+def test_no_call_is_read_however_minus_one_is_written() -> None:
+    """As a uint32 it has five bytes, as an int32 ten."""
+    headers = [uint(1, 2**32 - 1), uint(1, 2**64 - 1)]
+    assert [5, 10] == [len(header) - 1 for header in headers]
+    found = [response(bytes((len(header),)) + header).call_id for header in headers]
+    assert [CONNECTION_FAILURE] * 2 == found

@@ -6,7 +6,7 @@
 //
 // put   TABLE n {ROW k {FAMILY QUALIFIER TIMESTAMP VALUE}}   -> nothing
 // get   TABLE n {ROW}                                        -> n {ROW k {cell}}
-// scan  TABLE START ROWS CELLS                                -> {ROW k {cell}}, all rows from START
+// scan  TABLE START STOP ROWS CELLS    -> {ROW k {cell}}, rows from START to STOP, exclusive
 //
 // A cell is FAMILY, QUALIFIER, TIMESTAMP, 4 (a put), VALUE; all its versions are given.
 
@@ -112,6 +112,8 @@ public final class Async {
   private static void scan(Words of, StringBuilder to) throws Exception {
     Scanner rows = client.newScanner(of.bytes());
     rows.setStartKey(of.bytes());
+    byte[] stop = of.bytes();
+    if (stop.length > 0) rows.setStopKey(stop);
     rows.setMaxNumRows(of.count());
     rows.setMaxNumKeyValues(of.count());
     rows.setMaxVersions(ALL_VERSIONS);

@@ -2,7 +2,8 @@
 // with ZooKeeper's port, the table to read, the table to write.
 //
 // load N        N rows through a BufferedMutator
-// scan N        all N rows by one scanner, 10,000 a call
+// scan N AHEAD  all N rows by one scanner, 10,000 a call; AHEAD is whether it fetches the next
+//               ones while these are read: true or false
 // salted N      all N rows in the order of what follows the bucket: 16 scanners, merged
 // get N THREADS N gets in all, each of one row by chance
 // put N THREADS N puts in all, each of one row
@@ -80,10 +81,11 @@ public final class Bench {
     }
   }
 
-  private static void scan(long rows) throws IOException {
+  private static void scan(long rows, boolean ahead) throws IOException {
     long seen = 0;
+    Scan asked = new Scan().setCaching(CACHING).setAsyncPrefetch(ahead);
     try (Table table = connection.getTable(source);
-        ResultScanner found = table.getScanner(new Scan().setCaching(CACHING))) {
+        ResultScanner found = table.getScanner(asked)) {
       for (Result row : found) {
         check(row.value().length == VALUE.length, "a value is cut");
         seen++;
@@ -192,7 +194,7 @@ public final class Bench {
     long count = Long.parseLong(words[1]);
     switch (words[0]) {
       case "load" -> load(count);
-      case "scan" -> scan(count);
+      case "scan" -> scan(count, Boolean.parseBoolean(words[2]));
       case "salted" -> salted(count);
       case "get" -> get(count, Integer.parseInt(words[2]), Long.parseLong(words[3]));
       case "put" -> spread(count, Integer.parseInt(words[2]), sink, (t, n) -> t.put(put(n)));

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from rowkey.catalog.contract import Catalog, check_version
+from rowkey.catalog.contract import Catalog, check_removed, check_version
 from rowkey.catalog.document import entry_of, text_of
 from rowkey.errors import Unsupported
 
@@ -72,9 +72,12 @@ class File(Catalog):
             self._replace(path, text_of(entry, table, version).encode())
         return version
 
-    def remove(self, table: str) -> None:
+    def remove(self, table: str, expected: int | None = None) -> None:
         path = self.path(table)
         with self._telling(path), self._locked():
+            if expected is not None:
+                found = self.read(table)
+                check_removed(table, None if found is None else found.version, expected)
             path.unlink(missing_ok=True)
             self._notes(table).unlink(missing_ok=True)
             self._sync_directory()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.catalog.contract import Catalog, check_version
+from rowkey.catalog.contract import Catalog, check_removed, check_version
 
 if TYPE_CHECKING:
     from rowkey.catalog.entry import Entry
@@ -38,8 +38,10 @@ class Memory(Catalog):
             self._entries[table] = replace(entry, version=version)
         return version
 
-    def remove(self, table: str) -> None:
+    def remove(self, table: str, expected: int | None = None) -> None:
         with self._lock:
+            found = self._entries.get(table)
+            check_removed(table, None if found is None else found.version, expected)
             self._entries.pop(table, None)
             self._notes.pop(table, None)
 

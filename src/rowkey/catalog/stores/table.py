@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from rowkey.catalog.contract import Catalog, check_version
+from rowkey.catalog.contract import CATALOG_TABLE, Catalog, check_removed, check_version
 from rowkey.catalog.document import entry_of, text_of
 from rowkey.cells import LATEST, Cell, Family, RowCells
 from rowkey.engines import Ask, Check, Span, TableSpec, open_engine
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rowkey.catalog.entry import Entry
     from rowkey.engines import Engine, Store
 
-NAME = "rowkey.catalog"
 FAMILY = "d"
 DOCUMENT, VERSION, NOTE = b"document", b"version", b"note."
 
@@ -50,7 +49,7 @@ class Table(Catalog):
 
     def read(self, table: str) -> Entry | None:
         found = self._found(table)
-        return None if found is None else entry_of(found, table, f"{self._url}, {NAME}")
+        return None if found is None else entry_of(found, table, f"{self._url}, {CATALOG_TABLE}")
 
     def write(self, table: str, entry: Entry, expected: int | None) -> int:
         version = (expected or 0) + 1
@@ -67,13 +66,20 @@ class Table(Catalog):
             check_version(table, None, expected or version)
         return version
 
-    def remove(self, table: str) -> None:
+    def remove(self, table: str, expected: int | None = None) -> None:
         store = self._opened()
         cells = [] if store is None else store.get([table.encode()])[0].cells
-        if store is not None and cells:
-            # Empty, not deleted: a delete would hide an entry written in the same millisecond.
-            empty = [Cell(FAMILY, cell.qualifier, LATEST) for cell in cells]
+        if store is None or not cells:
+            return
+        # Empty, not deleted: a delete would hide an entry written in the same millisecond.
+        empty = [Cell(FAMILY, cell.qualifier, LATEST) for cell in cells]
+        if expected is None:
             store.mutate([RowCells(table.encode(), empty)])
+            return
+        seen = Check(FAMILY, VERSION, "=", b"%d" % expected)
+        if not store.check_and_mutate(table.encode(), seen, empty):
+            found = self.read(table)
+            check_removed(table, None if found is None else found.version, expected)
 
     def notes(self, table: str) -> dict[str, str]:
         store = self._opened()
@@ -108,8 +114,8 @@ class Table(Catalog):
     def _opened(self) -> Store | None:
         """The catalog's own table, if it was made."""
         with self._lock:
-            if self._store is None and NAME in self._engine.tables():
-                self._store = self._engine.table(NAME)
+            if self._store is None and self._engine.has(CATALOG_TABLE):
+                self._store = self._engine.table(CATALOG_TABLE)
             return self._store
 
     def _made(self) -> Store:
@@ -117,7 +123,7 @@ class Table(Catalog):
         with self._lock:
             if self._store is None:
                 try:
-                    self._store = self._engine.create(TableSpec(NAME, (Family(FAMILY),)))
+                    self._store = self._engine.create(TableSpec(CATALOG_TABLE, (Family(FAMILY),)))
                 except Refused:
-                    self._store = self._engine.table(NAME)
+                    self._store = self._engine.table(CATALOG_TABLE)
             return self._store

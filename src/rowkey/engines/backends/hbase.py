@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rowkey.hbase import Client
 
 
+OWN_NAMESPACES = ("default:", "hbase:")
+"""HBase lists `default:t` as `t`, so that a table would have two names; `hbase:` is its own."""
+
+
 class HBase(Engine):
     """Tables on a cluster, found by its ZooKeeper: `hbase://zk1,zk2:2181/hbase`.
 
@@ -62,9 +66,16 @@ class HBase(Engine):
         self._require_open()
         return sorted(self.client.admin.tables())
 
+    def has(self, name: str) -> bool:
+        self._require_open()
+        return self.client.admin.exists(name)
+
     def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         self._require_open()
         check_spec(spec, self.refuses)
+        if spec.name.startswith(OWN_NAMESPACES):
+            what = f"{spec.name!r} is in a namespace that is not written, or HBase's own"
+            raise Refused("table", what, "a name without it, or with one of your own")
         self.client.admin.create(
             spec.name, spec.families, spec.splits, spec.attributes, progress=progress
         )

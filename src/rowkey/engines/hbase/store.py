@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -20,10 +21,11 @@ from rowkey.engines.hbase.asking import read_of, scan_of
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
 from rowkey.engines.specs import check_attributes_of, check_splits
 from rowkey.engines.territory import SplitLimits
-from rowkey.errors import Refused
+from rowkey.errors import Refused, Unsupported
+from rowkey.hbase import AskedWrongly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.contract import Ask, Check
@@ -55,6 +57,12 @@ class HBaseReader(Reader):
         if not self._families.keys() >= set(names):
             self._look()
         return self._families
+
+    def _names(self, again: bool) -> Sequence[str]:
+        """The families in the order of their names."""
+        if again:
+            self._look()
+        return sorted(self._families)
 
     def _look(self) -> Described:
         """The table as it is described now."""
@@ -89,8 +97,8 @@ class HBaseReader(Reader):
     def _cursor(self, scan: Scan) -> Cursor:
         """One cursor; its first answer is asked for at once, and not waited for."""
         if scan.is_empty:
-            return EmptyCursor()
-        cursor = HBaseCursor(self._table.scan(scan), tuple(self._families), raw=scan.raw)
+            return EmptyCursor(raw=scan.raw)
+        cursor = HBaseCursor(self._table.scan(scan), self._names, raw=scan.raw)
         self._cursors.add(cursor)
         return cursor
 
@@ -120,18 +128,26 @@ class HBaseStore(HBaseReader, Store):
         starts = [region.start for region in self.client.admin.regions(self.name)]
         return TableSpec(self.name, described.families, tuple(starts[1:]), described.attributes)
 
+    @property
+    def described(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
+        self._require_open()
+        described = self._look()
+        return described.families, described.attributes
+
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         self._require_open()
-        for mutation in mutations:
-            check_mutation(mutation, self._known(cell.family for cell in mutation.cells))
+        named = {cell.family for mutation in mutations for cell in mutation.cells}
+        check_families(sorted(named), self._known(named))
         if mutations:
-            self._table.mutate(mutations, sync=self._sync if sync is None else sync)
+            with _as_unsupported():
+                self._table.mutate(mutations, sync=self._sync if sync is None else sync)
 
     def load(self, blocks: Sequence[CellBlock]) -> None:
         self._require_open()
         check_families([block.family for block in blocks], self._known(b.family for b in blocks))
         if blocks:
-            self._table.load(blocks, sync=self._sync)
+            with _as_unsupported():
+                self._table.load(blocks, sync=self._sync)
 
     def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
         self._check_columns(row, amounts)
@@ -218,3 +234,16 @@ class HBaseSnapshot(HBaseReader):
         if not self._closed:
             super().close()
             self.client.admin.delete(self.name, disable=True)
+
+
+@contextmanager
+def _as_unsupported() -> Iterator[None]:
+    """What the cluster refuses although the rows are sound is none of their mistakes.
+
+    A table may be disabled, a user may lack the right: who is told `Refused` would change the row.
+    """
+    try:
+        yield
+    except AskedWrongly as refusal:
+        told = refusal.mistake
+        raise Unsupported(told.path, told.what, told.allowed, told.remedy) from refusal

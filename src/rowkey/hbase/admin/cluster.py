@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.cells import check_table
-from rowkey.errors import Refused, shown
+from rowkey.hbase.admin.declared import Given
 from rowkey.hbase.admin.procedures import Procedures
-from rowkey.hbase.admin.words import is_text
 from rowkey.hbase.requests.balancer import SetBalancerRunning
+from rowkey.hbase.requests.balancer_enabled import IsBalancerEnabled
 from rowkey.hbase.requests.cluster_status import GetClusterStatus
 from rowkey.hbase.requests.create_namespace import CreateNamespace
 from rowkey.hbase.requests.delete_namespace import DeleteNamespace
 from rowkey.hbase.requests.list_namespaces import ListNamespaces
+from rowkey.hbase.requests.split_enabled import IsSplitOrMergeEnabled
 from rowkey.hbase.requests.split_switch import SetSplitOrMerge, Switch
 
 if TYPE_CHECKING:
     from rowkey.hbase.requests.cluster_status import ClusterStatus
+    from rowkey.hbase.settings import Deadline
 
 
 class WholeCluster(Procedures):
@@ -33,11 +35,17 @@ class WholeCluster(Procedures):
             Refused: it cannot be called so; nothing was sent.
             NamespaceExist: it is there already.
         """
-        if not is_text(name):
-            raise Refused("name", f"{shown(name)} is no namespace", "a text that is not empty")
-        for mistake in check_table(f"{name}:t"):
-            raise mistake
-        self._run(name, CreateNamespace(name), self._deadline(wait_s))
+        given = Given().name(name, what="namespace")
+        for mistake in () if given.has("name") else check_table(f"{name}:t"):
+            given.found.refused("name", mistake)
+        given.seconds(wait_s).refuse()
+        self._make_namespace(name, self._deadline(wait_s))
+
+    def _make_namespace(self, name: str, deadline: Deadline) -> None:
+        def made() -> bool:
+            return name in self._caller.on_master(ListNamespaces(), deadline)
+
+        self._run(name, CreateNamespace(name), deadline, made)
 
     def delete_namespace(self, name: str, *, wait_s: float | None = None) -> None:
         """Removes an empty namespace.
@@ -46,14 +54,28 @@ class WholeCluster(Procedures):
             NamespaceNotFound: there is no such namespace.
             ConstraintViolated: it has tables, or is HBase's own.
         """
-        self._run(name, DeleteNamespace(name), self._deadline(wait_s))
+        Given().name(name, what="namespace").seconds(wait_s).refuse()
+        deadline = self._deadline(wait_s)
+
+        def gone() -> bool:
+            return name not in self._caller.on_master(ListNamespaces(), deadline)
+
+        self._run(name, DeleteNamespace(name), deadline, gone)
 
     def balancer(self, on: bool) -> bool:
         """Switches the balancer, for all of the cluster; gives whether it was on.
 
-        Switched off, it returns when the moves that go on are over.
+        Switched off, it returns when the moves that go on are over. How it was is asked before it
+        is switched, so that a repetition does not tell what it did itself; what another client
+        does between the two is not seen.
+
+        Raises:
+            Refused: `on` is not a truth; nothing was sent.
         """
-        return self._caller.on_master(SetBalancerRunning(on))
+        Given().truth("on", on).refuse()
+        was_on = self._caller.on_master(IsBalancerEnabled())
+        self._caller.on_master(SetBalancerRunning(on))
+        return was_on
 
     def splits_and_merges(self, on: bool, merges: bool | None = None) -> tuple[bool, bool]:
         """Switches splits and merges, for all of the cluster; gives whether each was on.
@@ -63,11 +85,19 @@ class WholeCluster(Procedures):
             merges: whether they may be merged; None for as `on` says.
 
         Returns:
-            Splits, merges: `splits_and_merges(*was)` sets them back.
+            Splits, merges, asked before they are switched: `splits_and_merges(*was)` sets them
+            back. What another client does in between is not seen.
+
+        Raises:
+            Refused: an argument is not a truth; nothing was sent.
         """
         merged = on if merges is None else merges
-        splits_were = self._caller.on_master(SetSplitOrMerge(Switch.SPLIT, on))
-        return splits_were, self._caller.on_master(SetSplitOrMerge(Switch.MERGE, merged))
+        Given().truth("on", on).truth("merges", merges is None or merges).refuse()
+        splits_were = self._caller.on_master(IsSplitOrMergeEnabled(Switch.SPLIT))
+        merges_were = self._caller.on_master(IsSplitOrMergeEnabled(Switch.MERGE))
+        self._caller.on_master(SetSplitOrMerge(Switch.SPLIT, on))
+        self._caller.on_master(SetSplitOrMerge(Switch.MERGE, merged))
+        return splits_were, merges_were
 
     def status(self) -> ClusterStatus:
         """What the master says: servers with the loads of their regions, dead ones, moving regions.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from rowkey.hbase.admin.declared import Given
 from rowkey.hbase.admin.procedures import Procedures, waiting
 from rowkey.hbase.errors import AskedWrongly, HBaseError
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, Option
@@ -69,6 +70,7 @@ class Counters(Procedures):
 
         Cost: one RPC of 1 ms for each region server, and a listing of hbase:meta.
         """
+        Given().name(name).seconds(wait_s).refuse()
         deadline = self._deadline(wait_s)
         for _ in waiting(name, "some of its regions are on no server", deadline):
             regions = self._caller.locations.regions(name, deadline)
@@ -105,6 +107,7 @@ class Counters(Procedures):
 
         Cost: one RPC that tells of all regions of the cluster, and a listing of hbase:meta.
         """
+        Given().name(name).refuse()
         deadline = self._deadline(None)
         regions = self._caller.locations.regions(name, deadline)
         status = self._caller.on_master(GetClusterStatus((Option.LIVE_SERVERS,)), deadline)

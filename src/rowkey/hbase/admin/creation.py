@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rowkey.errors import DriftError
-from rowkey.hbase.admin.declared import check_declared
+from rowkey.hbase.admin.cluster import WholeCluster
+from rowkey.hbase.admin.declared import Given, note_declared
 from rowkey.hbase.admin.descriptors import (
     Described,
     family_differences,
@@ -19,7 +20,6 @@ from rowkey.hbase.admin.words import as_hbase_says
 from rowkey.hbase.errors import NamespaceExist, NamespaceNotFound
 from rowkey.hbase.messages.schema import TableSchema
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, Option
-from rowkey.hbase.requests.create_namespace import CreateNamespace
 from rowkey.hbase.requests.create_table import CreateTable
 from rowkey.hbase.wire.names import full_table, short_table
 
@@ -30,15 +30,8 @@ if TYPE_CHECKING:
     from rowkey.errors import Mistake
     from rowkey.hbase.settings import Deadline
 
-REGION_S = 0.25
-"""Seconds a region may take to be opened, on top of what any operation may.
 
-Source: twice the 0.12 s that each of 1,000 took on three servers that shared two busy cores with
-others, HBase 2.6.4.
-"""
-
-
-class Creation(Tables):
+class Creation(Tables, WholeCluster):
     """Makes tables."""
 
     def create(
@@ -61,7 +54,8 @@ class Creation(Tables):
             attributes: words of HBase or of one's own, kept with the table.
             configuration: settings of the site that the table overrides; HBase keeps them among
                 the attributes.
-            wait_s: seconds to wait; by default `operation_s` and 0.25 s for each region.
+            wait_s: seconds to wait; by default `operation_s` and 0.25 s for each region and each of
+                its replicas.
             progress: called with how many regions are open, and of how many, whenever more are.
 
         Returns:
@@ -73,19 +67,25 @@ class Creation(Tables):
             DriftError: the table is not what was asked for; each difference is told.
             OutOfTime: it is not there in time; the text names the procedure that goes on.
         """
-        families, splits = tuple(families), tuple(splits)
-        attributes, configuration = attributes or {}, configuration or {}
-        check_declared(name, families, splits, attributes, configuration)
+        given = Given().name(name)
+        families = given.several("families", families, "families")
+        splits = given.several("splits", splits, "row keys")
+        attributes = given.words("attributes", {} if attributes is None else attributes)
+        configuration = given.words("configuration", {} if configuration is None else configuration)
+        note_declared(given, name, families, splits, attributes, configuration)
+        given.seconds(wait_s).function("progress", progress).found.raise_any()
+        count = (len(splits) + 1) * int(attributes.get("REGION_REPLICATION", "1"))
+        deadline = self._deadline_for(count) if wait_s is None else self._deadline(wait_s)
         words = as_hbase_says(attributes)
         described = tuple(family_schema(family) for family in families)
         schema = TableSchema(short_table(name), described, words, dict(configuration))
-        if wait_s is None:
-            wait_s = self._caller.settings.operation_s + REGION_S * (len(splits) + 1)
-        deadline = self._deadline(wait_s)
         number = self._begin(CreateTable(schema, splits), deadline)
-        count = (len(splits) + 1) * int(attributes.get("REGION_REPLICATION", "1"))
         seen = _Progress(self, schema.name, count, progress, deadline)
-        self._finish(name, CreateTable.method, number, deadline, seen.look)
+
+        def made() -> bool:  # whether as it was asked for, the comparison tells
+            return self._schema_or_none(schema.name, deadline) is not None
+
+        self._finish(name, CreateTable.method, number, deadline, made, seen.look)
         seen.told(count)
         self._caller.locations.forget_table(schema.name)
         return self._compare(schema, families, splits, deadline)
@@ -97,7 +97,7 @@ class Creation(Tables):
         except NamespaceNotFound:
             namespace, _ = full_table(request.schema.name)
         with suppress(NamespaceExist):  # somebody else was faster
-            self._run(namespace, CreateNamespace(namespace), deadline)
+            self._make_namespace(namespace, deadline)
         # Under the old nonce the master would only repeat that it failed.
         again = CreateTable(request.schema, request.splits)
         return self._caller.on_master(again, deadline)

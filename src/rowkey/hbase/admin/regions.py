@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from random import choice
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey.cells import ROW_BYTES_MOST, longest_split
-from rowkey.errors import Refused, shown
+from rowkey.errors import Refused
+from rowkey.hbase.admin.declared import Given
 from rowkey.hbase.admin.procedures import Procedures, waiting
+from rowkey.hbase.locations import Region
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, Option
 from rowkey.hbase.requests.compact_region import CompactRegion
 from rowkey.hbase.requests.flush_region import FlushRegion
@@ -14,13 +17,12 @@ from rowkey.hbase.requests.merge_regions import MergeRegions
 from rowkey.hbase.requests.move_region import MoveRegion
 from rowkey.hbase.requests.region_info import Compacting, GetRegionInfo, RegionInfo
 from rowkey.hbase.requests.split_region import SplitRegion
+from rowkey.hbase.wire.names import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rowkey.hbase.locations import Region
     from rowkey.hbase.settings import Deadline
-    from rowkey.hbase.wire.names import Server
 
 T = TypeVar("T")
 
@@ -38,6 +40,7 @@ class Regions(Procedures):
             TableNotEnabled: it is disabled, so its regions are nowhere.
             OutOfTime: some region was open nowhere all the while.
         """
+        Given().name(name).seconds(wait_s).refuse()
         return self._caller.locations.regions(name, self._deadline(wait_s))
 
     def split(self, name: str, at: bytes, *, wait_s: float | None = None) -> tuple[Region, Region]:
@@ -53,14 +56,14 @@ class Regions(Procedures):
             DoNotRetryIO: splits are switched off, or the region is fresh from another split and
                 holds references: compact it first.
         """
-        _check_key("at", at, longest_split(name))
+        given = Given().name(name)
+        most = ROW_BYTES_MOST if given.has("name") else longest_split(name)
+        given.key("at", at, most).seconds(wait_s).refuse()
         deadline = self._deadline(wait_s)
         region = _holder(self._caller.locations.regions(name, deadline), at)
         if region.start == at:
             raise Refused("at", f"a region begins at {at!r} already", "a key within a region")
         info = RegionInfo.of_name(region.name, region.stop)
-        self._run(name, SplitRegion(info, at), deadline)
-        self._caller.locations.forget_table(name)
 
         def halves(regions: Sequence[Region]) -> tuple[Region, Region] | None:
             second = _holder(regions, at)
@@ -68,6 +71,11 @@ class Regions(Procedures):
                 return None
             return regions[regions.index(second) - 1], second
 
+        def split() -> bool:
+            return halves(self._caller.locations.regions(name, deadline)) is not None
+
+        self._run(name, SplitRegion(info, at), deadline, split)
+        self._caller.locations.forget_table(name)
         return self._awaited(name, f"the region at {at!r} is not open", halves, deadline)
 
     def merge(
@@ -86,8 +94,8 @@ class Regions(Procedures):
             MergeRegion: one is fresh from a split and holds references: compact it first.
             DoNotRetryIO: merges are switched off.
         """
-        for path, row in (("first", first), ("second", second)):
-            _check_key(path, row, ROW_BYTES_MOST)
+        given = Given().name(name).key("first", first, ROW_BYTES_MOST)
+        given.key("second", second, ROW_BYTES_MOST).seconds(wait_s).refuse()
         deadline = self._deadline(wait_s)
         regions = self._caller.locations.regions(name, deadline)
         left, right = sorted(
@@ -98,13 +106,16 @@ class Regions(Procedures):
         if left.stop != right.start:
             what = f"a region lies between {left.stop!r} and {right.start!r}"
             raise Refused("second", what, "the next region")
-        self._run(name, MergeRegions(left.name, right.name), deadline)
-        self._caller.locations.forget_table(name)
 
         def merged(regions: Sequence[Region]) -> Region | None:
             found = _holder(regions, left.start)
             return found if found.start == left.start and found.stop == right.stop else None
 
+        def is_merged() -> bool:
+            return merged(self._caller.locations.regions(name, deadline)) is not None
+
+        self._run(name, MergeRegions(left.name, right.name), deadline, is_merged)
+        self._caller.locations.forget_table(name)
         return self._awaited(name, "the merged region is not open", merged, deadline)
 
     def move(
@@ -114,26 +125,32 @@ class Regions(Procedures):
 
         Args:
             region: which.
-            server: where to, with or without its start code; None leaves that to HBase.
+            server: where to, with or without its start code; None takes any live server that the
+                region is not on.
             wait_s: seconds to wait.
 
         Returns:
             The region where it is now.
 
         Raises:
-            Refused: there is no such server; nothing was sent.
+            Refused: there is no such server, or no other one; nothing was sent.
             UnknownRegion: there is no such region any more.
         """
+        given = Given().kind("region", region, Region, "region").seconds(wait_s)
+        if server is not None:
+            given.kind("server", server, Server, "server")
+        given.refuse()
         deadline = self._deadline(wait_s)
-        target = None if server is None else self._live(server, deadline)
+        # Left to HBase, a request that is repeated would move the region once more.
+        target = self._other(region, deadline) if server is None else self._live(server, deadline)
         self._caller.on_master(MoveRegion(region.name, target), deadline)
         self._caller.locations.forget(region)
 
         def moved(regions: Sequence[Region]) -> Region | None:
             here = [one for one in regions if one.name == region.name]
-            return next((one for one in here if target in (None, one.server)), None)
+            return next((one for one in here if server is None or one.server == target), None)
 
-        what = f"{region.name!r} is not open on {target or 'any server'}"
+        what = f"{region.name!r} is not open on {'any server' if server is None else target}"
         return self._awaited(region.table, what, moved, deadline)
 
     def _live(self, server: Server, deadline: Deadline) -> Server:
@@ -143,6 +160,18 @@ class Regions(Procedures):
             if one == server or (not server.start_code and one.address == server.address):
                 return one
         raise Refused("server", f"{server} is not live", ", ".join(map(str, known[:_SHOWN])))
+
+    def _other(self, region: Region, deadline: Deadline) -> Server:
+        """Some live server that a region is not on now, any as likely as the others."""
+        locations = self._caller.locations
+        locations.forget(locations.locate(region.table, region.start, deadline))
+        now = locations.locate(region.table, region.start, deadline)  # of hbase:meta, not of old
+        home = now.server if now.name == region.name else region.server
+        known = self._caller.on_master(GetClusterStatus((Option.SERVERS,)), deadline).servers
+        others = [one for one in known if one.address != home.address]
+        if not others:
+            raise Refused("server", f"no server but {home} is live", "another live server")
+        return choice(others)  # noqa: S311 - spreads regions, guards nothing
 
     def _awaited(
         self, name: str, what: str, find: Callable[[Sequence[Region]], T | None], deadline: Deadline
@@ -161,6 +190,7 @@ class Regions(Procedures):
             TableNotFound: there is no such table.
             TableNotEnabled: it is disabled.
         """
+        Given().name(name).seconds(wait_s).refuse()
         deadline = self._deadline(wait_s)
         for region in self._caller.locations.regions(name, deadline):
             self._caller.on_row(name, region.start, FlushRegion(), deadline)
@@ -181,6 +211,7 @@ class Regions(Procedures):
             TableNotEnabled: it is disabled.
             OutOfTime: some region was still compacting; the text names the first of them.
         """
+        Given().name(name).truth("major", major).truth("wait", wait).seconds(wait_s).refuse()
         deadline = self._deadline(wait_s)
         regions = self._caller.locations.regions(name, deadline)
         for region in regions:
@@ -194,14 +225,6 @@ class Regions(Procedures):
     def _is_compacting(self, region: Region, deadline: Deadline) -> bool:
         state = self._caller.on_row(region.table, region.start, GetRegionInfo(), deadline)
         return state is not Compacting.NONE
-
-
-def _check_key(path: str, key: object, most: int) -> None:
-    """Raise unless something is a key of at most so many bytes."""
-    if not isinstance(key, bytes):
-        raise Refused(path, f"{shown(key)} is no row key", "bytes")
-    if len(key) > most:
-        raise Refused(path, f"the key is {len(key):,} bytes long", f"1..{most:,}")
 
 
 def _holder(regions: Sequence[Region], row: bytes) -> Region:

@@ -21,6 +21,9 @@ _LONG_MOST = 2**63 - 1
 _INT_MOST = 2**31 - 1
 """Greatest number Java keeps as an int. Source: Integer.MAX_VALUE."""
 
+_REPLICAS_MOST = 2**16 - 1
+"""Greatest number a replica may bear. Source: RegionInfo.MAX_REPLICA_ID, four hex digits."""
+
 _POLICIES = tuple(policy.value for policy in SplitPolicy)
 _PACKAGE = "org.apache.hadoop.hbase.regionserver."
 """Where these classes are. Source: HBase 2.6.4, hbase-server."""
@@ -72,7 +75,7 @@ WORDS: Mapping[str, Word] = {
         Word("MEMSTORE_FLUSHSIZE", least=1 << 20),
         Word("READONLY", _TRUTHS),
         Word("DURABILITY", _DURABILITIES),
-        Word("REGION_REPLICATION", least=1, most=65_536),
+        Word("REGION_REPLICATION", least=1, most=_REPLICAS_MOST),
         Word("REGION_MEMSTORE_REPLICATION", _TRUTHS),
         Word("SPLIT_POLICY", _POLICIES),
         Word("SPLIT_ENABLED", _TRUTHS),
@@ -89,8 +92,7 @@ WORDS: Mapping[str, Word] = {
 """Every word of a table.
 
 Source: TableDescriptorBuilder of 2.6.4; TableDescriptorChecker: hbase.hregion.max.filesize.limit
-2 MiB, hbase.hregion.memstore.flush.size.limit 1 MiB; a replica's number has four hex digits in a
-region's name.
+2 MiB, hbase.hregion.memstore.flush.size.limit 1 MiB.
 """
 
 OWN = "IS_META"
@@ -115,7 +117,7 @@ def check_words(words: Mapping[str, object]) -> Iterator[Refused]:
             yield Refused("", f"{shown(word)} is no word", "a text that is not empty")
         elif value is not None and not isinstance(value, str):
             yield Refused(word[:80], f"{shown(value)} is no text", "a text")
-        elif not _writable(word + (value or "")):
+        elif not is_writable(word + (value or "")):
             yield Refused(word[:80], f"{shown(value)} has half a character", "text as UTF-8 has it")
         elif word in WORDS:
             if value is not None and not WORDS[word].takes(value):
@@ -130,7 +132,8 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _writable(text: str) -> bool:
+def is_writable(text: str) -> bool:
+    """Whether UTF-8 can write a text: it has no half of a character."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

@@ -20,6 +20,9 @@ class Line(Protocol):
     def wait(self, call: Call, deadline: Deadline) -> Response:
         """The answer of one of its calls."""
 
+    def arrived(self, call: Call) -> bool:
+        """Whether one of its calls is done, after reading what is there; never waits."""
+
     def release(self, call: Call, outcome: HBaseError) -> None:
         """Nobody wants the answer of the call; whoever waits for it gets the outcome."""
 
@@ -52,14 +55,23 @@ class Call:
         """The same, to be handed on as what is waited for."""
         return self.outcome is not None
 
+    def arrived(self) -> bool:
+        """Whether it is done, after reading what is there; never waits.
+
+        Raises:
+            ConnectionLost: it is the call of another process, which was forked.
+        """
+        return self._line.arrived(self)
+
     def result(self, deadline: Deadline) -> Response:
         """The answer, its cell block unpacked.
 
         Raises:
             HBaseError: what the server answered, by class.
             ConnectionLost: the connection broke; whether the request was carried out is unknown.
-            CallTimedOut: no answer until the deadline. The connection is closed: a request that
-                was given up is then less likely to be carried out later.
+            CallTimedOut: no answer until the deadline. If it was waited for as long as one attempt
+                may take, the connection is closed: a request that was given up is then less likely
+                to be carried out later. After a shorter time the answer is dropped when it comes.
         """
         try:
             return self._line.wait(self, deadline)

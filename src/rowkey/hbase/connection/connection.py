@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import select
-import socket
-import struct
 from collections import Counter
 from math import ceil
 from threading import Lock
@@ -16,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from rowkey.hbase.connection.calls import Call
+from rowkey.hbase.connection.ending import hang_up
 from rowkey.hbase.connection.handshake import (
     connect,
     first_words,
@@ -35,12 +34,15 @@ from rowkey.hbase.errors import (
     HBaseError,
     from_remote,
 )
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.compression import compress, decompress
-from rowkey.hbase.wire.frames import CONNECTION_FAILURE, FRAME_BYTES_MOST, request, response
+from rowkey.hbase.wire.frames import CONNECTION_FAILURE, RequestTooLong, request, response
 from rowkey.hbase.wire.proto import Malformed
 
 if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline, Settings
+    import socket
+
+    from rowkey.hbase.settings import Settings
     from rowkey.hbase.wire.frames import RemoteFault, Response
 
 _CALL_NUMBERS: Final = 1 << 31
@@ -54,9 +56,6 @@ _LONGEST_WAIT_S: Final = 3_600.0
 
 _IDLE_S: Final = 1.0
 """Seconds after which a silent connection is looked at before it is used again."""
-
-_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
-"""struct linger: what is not sent yet is thrown away. Source: socket(7), SO_LINGER."""
 
 
 class Connection:
@@ -134,6 +133,7 @@ class Connection:
         *,
         deadline: Deadline,
         priority: int | None = None,
+        at_once: bool = False,
     ) -> Call:
         """Send a request, and do not wait for its answer.
 
@@ -143,6 +143,7 @@ class Connection:
             cells: its cell block, not packed.
             deadline: for room among the calls in flight, and for sending.
             priority: of the call, or None.
+            at_once: whether to give up rather than wait for room or a turn to send.
 
         Raises:
             AskedWrongly: the request is longer than servers read.
@@ -153,21 +154,19 @@ class Connection:
         self._check_process()
         if cells and self._settings.compress:
             cells = compress(_PACKED, cells)
-        call = self._enlist(method, deadline)
+        call = self._enlist(method, Deadline(0.0) if at_once else deadline)
         try:
             timeout_ms = int(deadline.left() * 1000) or 1
             frame = request(call.number, method, param, cells, timeout_ms, priority)
-            self._require_short(method, len(frame))
-            self._outbox.transmit(method, frame, deadline)
+            self._outbox.transmit(method, frame, deadline, at_once=at_once)
+        except RequestTooLong as problem:
+            self._withdraw(call)
+            what = f"{method} is {problem.mistake.what}"
+            raise AskedWrongly(self.place, what, problem.mistake.allowed) from None
         except BaseException:
             self._withdraw(call)
             raise
         return call
-
-    def _require_short(self, method: str, size: int) -> None:
-        if size - 4 > FRAME_BYTES_MOST:
-            what = f"{method} has {size:,} bytes"
-            raise AskedWrongly(self.place, what, f"at most {FRAME_BYTES_MOST:,}")
 
     def _enlist(self, method: str, deadline: Deadline) -> Call:
         """A new call, when there is room for one more."""
@@ -190,7 +189,10 @@ class Connection:
 
     def _refuse_room(self, method: str) -> None:
         """Raises BusyError, or breaks the connection if the server has been silent for long."""
-        count, silent = len(self._calls), monotonic() - self._active_at
+        with self._lock:
+            count = len(self._calls)
+            asked_at = next((call.sent_at for call in self._calls.values()), monotonic())
+        silent = monotonic() - max(asked_at, self._active_at)
         what = f"{count} calls are in flight, there is no room for {method}"
         if silent >= self._settings.call_s:
             self.fail(CallTimedOut(self.place, f"{what}, and no answer for {silent:.3g} s"))
@@ -226,12 +228,20 @@ class Connection:
             fault.java, fault.trace, fault.do_not_retry, fault.host, fault.port, self.place
         )
 
+    def arrived(self, call: Call) -> bool:
+        """Whether one of its calls is done, after reading what is there; never waits."""
+        if call.outcome is None:
+            self._check_process()
+            self._turns.until(call.is_done, call.bells, Deadline(0.0))
+        return call.outcome is not None
+
     def _give_up(self, call: Call) -> None:
+        """Wait no more; only a server that was given its time loses the calls of all others."""
         waited = monotonic() - call.sent_at
         what = f"{call.method} was not answered within {waited:.3g} s"
         error = CallTimedOut(self.place, what, server=self.place)
         self.release(call, error)
-        if call.outcome is error:
+        if call.outcome is error and waited >= self._settings.call_s:
             self.fail(error)
 
     def release(self, call: Call, outcome: HBaseError) -> None:
@@ -323,19 +333,9 @@ class Connection:
                 if call.outcome is None:
                     call.outcome = self._echo
             self._calls.clear()
-            self._room.clear()
             self._turns.ring_all()
-            self._hang_up(reset=isinstance(error, CallTimedOut))
+            hang_up(self._socket, reset=isinstance(error, CallTimedOut))
             self.left()
-
-    def _hang_up(self, *, reset: bool) -> None:
-        """Wake who reads; the socket itself is closed by the last who uses it."""
-        try:
-            if reset:
-                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-            self._socket.shutdown(socket.SHUT_RD)
-        except OSError:
-            pass  # the other side was faster
 
     def left(self) -> None:
         """Close the socket if the connection is broken and nobody uses it any more."""
@@ -360,12 +360,12 @@ class Connection:
 
     def look(self) -> None:
         """After a silence, notice that the server has closed the connection."""
-        if monotonic() - self._active_at > _IDLE_S and self._turns.take():
-            try:
-                if self._broken is None and self._readable.poll(0):
-                    self.receive()
-            finally:
-                self._turns.leave()
+        if monotonic() - self._active_at > _IDLE_S:
+            self._turns.spare(self._glance)
+
+    def _glance(self) -> None:
+        if self._broken is None and self._readable.poll(0):
+            self.receive()
 
     def require_whole(self) -> None:
         """Raise what broke the connection, if anything did."""

@@ -28,8 +28,13 @@ _TLS_RECORDS: Final = (b"\x15\x03", b"\x16\x03")
 
 
 def shown_address(address: tuple[str, int]) -> str:
-    """An address as messages name it: `host:port`."""
-    return f"{address[0]}:{address[1]}"
+    """An address as messages name it: `host:port`, a number of IPv6 in brackets.
+
+    >>> shown_address(("rs1", 16020)), shown_address(("::1", 16020))
+    ('rs1:16020', '[::1]:16020')
+    """
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def connect(address: tuple[str, int], settings: Settings, deadline: Deadline) -> socket.socket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from rowkey.hbase.errors import BusyError, CallTimedOut, HBaseError
 
@@ -69,20 +69,25 @@ class Outbox:
         """Whether somebody sends."""
         return self._sending.locked()
 
-    def transmit(self, method: str, frame: bytes, deadline: Deadline) -> None:
-        """Send a whole frame.
+    def transmit(
+        self, method: str, frame: bytes, deadline: Deadline, *, at_once: bool = False
+    ) -> None:
+        """Send a whole frame; at once: only if nobody sends and the kernel takes some of it.
 
         Raises:
             BusyError: others were sending until the deadline; nothing of this one is sent.
             ServerGone: the connection is broken; it breaks at a deadline amid the frame.
         """
         sending, owner = self._sending, self._owner
-        if not (sending.acquire(blocking=False) or sending.acquire(timeout=deadline.left())):
+        patience_s = 0.0 if at_once else deadline.left()
+        if not (sending.acquire(blocking=False) or sending.acquire(timeout=patience_s)):
             what = f"another request is still being sent, {method} had no turn"
             raise BusyError(owner.place, what, server=owner.place)
         try:
             owner.require_whole()
             sent = self._offer(frame)
+            if at_once and not sent:
+                self._refuse(method)
             if sent < len(frame):
                 self._push(method, memoryview(frame)[sent:], deadline)
         except HBaseError:
@@ -93,6 +98,10 @@ class Outbox:
         finally:
             sending.release()
             owner.left()
+
+    def _refuse(self, method: str) -> NoReturn:
+        place = self._owner.place
+        raise BusyError(place, f"does not take {method} just now", server=place)
 
     def _offer(self, frame: bytes | memoryview) -> int:
         """Hand the kernel what it takes of a frame."""
@@ -137,8 +146,4 @@ class Outbox:
 
     def _read_last_words(self) -> None:
         """Read what the server said before it closed the connection: it may say why."""
-        if self._turns.take():
-            try:
-                self._owner.receive()
-            finally:
-                self._turns.leave()
+        self._turns.spare(self._owner.receive)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakSet
 
 from rowkey.hbase.connection.connection import Connection
+from rowkey.hbase.connection.forks import anew_in_children
 from rowkey.hbase.connection.handshake import shown_address
-from rowkey.hbase.errors import AskedWrongly, ConnectionLost, HBaseError, ServerGone
+from rowkey.hbase.errors import (
+    AskedWrongly,
+    CallTimedOut,
+    ConnectionLost,
+    HBaseError,
+    ServerGone,
+)
 
 if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline, Settings
@@ -49,14 +54,14 @@ class Servers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._open: dict[tuple[tuple[str, int], str], Connection] = {}
-        self._start_anew()
-        _LIVING.add(self)
+        self._closed = False
+        self._forget_all()
+        anew_in_children(self)
 
-    def _start_anew(self) -> None:
+    def _forget_all(self) -> None:
         self._lock = Lock()
         self._openings: dict[tuple[tuple[str, int], str], _Opening] = {}
         self._dead: dict[tuple[str, int], _Dead] = {}
-        self._closed = False
 
     def connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Connection:
         """The connection to a service, opened if there is none that works.
@@ -74,9 +79,15 @@ class Servers:
             ready.look()
             if ready.broken is None:
                 return ready
-        opening, mine = self._join(key)
-        if mine:
-            return self._establish(key, opening, deadline)
+        own = _Opening()
+        try:
+            opening = self._join(key, own)
+            if opening is own:
+                return self._establish(key, own, deadline)
+        except BaseException as problem:
+            if self._openings.get(key) is own:
+                self._failed(key, own, problem)
+            raise
         if not opening.over.wait(deadline.left()):
             place = shown_address(address)
             raise ConnectionLost(place, "is still being connected to", server=place)
@@ -85,57 +96,64 @@ class Servers:
             raise opening.error.again()
         return opening.opened
 
-    def _join(self, key: tuple[tuple[str, int], str]) -> tuple[_Opening, bool]:
-        """The opening of a connection, and whether it is the caller's to do."""
+    def ready(self, address: tuple[str, int], service: str) -> Connection:
+        """The connection to a service if there is one that works; nothing is waited for.
+
+        Raises:
+            ConnectionLost: there is none.
+        """
+        found = self._open.get((address, service))
+        if found is None or found.broken is not None:
+            place = shown_address(address)
+            raise ConnectionLost(place, "there is no connection to it", server=place)
+        return found
+
+    def _join(self, key: tuple[tuple[str, int], str], own: _Opening) -> _Opening:
+        """The opening of a connection: the caller's own if nobody opens it yet."""
         with self._lock:
             if self._closed:
                 raise AskedWrongly("client", "it is closed", "an open client")
             ready = self._open.get(key)
             if ready is not None and ready.broken is None:
-                return _done(ready), False
+                return _done(ready)
             dead = self._dead.get(key[0])
             if dead is not None and (dead.probed or monotonic() < dead.until):
                 raise dead.error.again()
             opening = self._openings.get(key)
             if opening is not None:
-                return opening, False
+                return opening
+            self._openings[key] = own
             if dead is not None:
                 dead.probed = True
-            opening = self._openings[key] = _Opening()
-            return opening, True
+            return own
 
     def _establish(
         self, key: tuple[tuple[str, int], str], opening: _Opening, deadline: Deadline
     ) -> Connection:
         address, service = key
-        try:
-            opened = Connection.open(address, service, self._settings, deadline)
-        except ServerGone as error:
-            self._failed(key, opening, error)
-            raise
-        except BaseException:
-            place = shown_address(address)
-            what = "connecting to it was interrupted"
-            self._failed(key, opening, ConnectionLost(place, what, server=place))
-            raise
+        opened = Connection.open(address, service, self._settings, deadline)
         with self._lock:
-            self._openings.pop(key, None)
-            self._dead.pop(address, None)
             if self._closed:
                 opening.error = AskedWrongly("client", "it was closed", "an open client")
             else:
                 opening.opened = self._open[key] = opened
                 self._sweep()
-        opening.over.set()
+            opening.over.set()
+            self._dead.pop(address, None)
+            self._openings.pop(key, None)
         if opening.error is not None:
             opened.close()
             raise opening.error.again()
         return opened
 
     def _failed(
-        self, key: tuple[tuple[str, int], str], opening: _Opening, error: ServerGone
+        self, key: tuple[tuple[str, int], str], opening: _Opening, problem: BaseException
     ) -> None:
+        """Let those who wait know, and nobody try again before a pause is over."""
         now, address = monotonic(), key[0]
+        place = shown_address(address)
+        interrupted = ConnectionLost(place, "connecting to it was interrupted", server=place)
+        error = problem if isinstance(problem, ServerGone) else interrupted
         with self._lock:
             self._openings.pop(key, None)
             before = self._dead.get(address)
@@ -147,7 +165,7 @@ class Servers:
             }
             self._dead[address] = _Dead(error, pause, now + pause)
             opening.error = error
-        opening.over.set()
+            opening.over.set()
 
     def _sweep(self) -> None:
         """Forget broken connections, those to servers that nobody asks any more; locked."""
@@ -161,7 +179,8 @@ class Servers:
         Args:
             address: the server's.
             error: why; connections opened after it was made are kept, as they are newer than what
-                is known of the server. None: all are closed.
+                is known of the server. A call that timed out closes them only if it was waited
+                for as long as one may take, and so has cut its own. None: all are closed.
         """
         with self._lock:
             found = [
@@ -169,6 +188,8 @@ class Servers:
                 for key, one in self._open.items()
                 if key[0] == address and (error is None or one.opened_at <= error.at)
             ]
+            if isinstance(error, CallTimedOut) and not any(one.broken for _, one in found):
+                return
             for key, _ in found:
                 del self._open[key]
         for _, one in found:
@@ -204,13 +225,11 @@ class Servers:
             },
         }
 
-    def leave_to_parent(self) -> None:
-        """In a forked child: let go of the sockets, which are the parent's, and start anew."""
+    def start_anew(self) -> None:
+        """In a forked child: let go of the sockets, which are the parent's."""
         inherited = list(self._open.values())
         self._open = {}
-        closed = self._closed
-        self._start_anew()
-        self._closed = closed
+        self._forget_all()
         for one in inherited:
             one.abandon()
 
@@ -219,14 +238,3 @@ def _done(ready: Connection) -> _Opening:
     opening = _Opening(opened=ready)
     opening.over.set()
     return opening
-
-
-_LIVING: Final[WeakSet[Servers]] = WeakSet()
-
-
-def _leave_to_parents() -> None:
-    for servers in list(_LIVING):
-        servers.leave_to_parent()
-
-
-os.register_at_fork(after_in_child=_leave_to_parents)

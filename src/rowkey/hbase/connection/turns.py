@@ -53,25 +53,28 @@ class Turns:
             deadline: after which it is not waited any more; what is there already is read.
         """
         while not done():
-            bell = None
-            with self._lock:
-                if done():
-                    break
-                if self.reading:
-                    bell = Lock()
-                    bell.acquire()
-                    bells.append(bell)
-                    self._sleepers[bell] = bells
-                else:
-                    self.reading = True
-            if bell is None:
-                self._lead(done, deadline)
-            else:
-                self._sleep(bell, deadline)
+            self._lead_or_sleep(done, bells, deadline)
             if not done() and deadline.expired:
                 self._pass_on()
                 return done()
         return True
+
+    def spare(self, read: Callable[[], None]) -> None:
+        """Have something read if nobody has the turn, without waiting for it."""
+        mine = False
+        try:
+            with self._lock:
+                if self.reading:
+                    return
+                mine = self.reading = True
+            read()
+        except BaseException:
+            if mine:
+                self._source.interrupted()
+            raise
+        finally:
+            if mine:
+                self.leave()
 
     def take(self) -> bool:
         """Take the turn if nobody has it; whoever gets True must `leave`."""
@@ -103,36 +106,61 @@ class Turns:
                 return
 
     def ring_all(self) -> None:
-        """Wake everybody; with the lock held."""
+        """Wake everybody, whatever has become of their bells; with the lock held."""
         while self._sleepers:
-            self.ring(next(iter(self._sleepers.values())))
+            self._wake_heir()
 
-    def _lead(self, done: Callable[[], bool], deadline: Deadline) -> None:
+    def _lead_or_sleep(
+        self, done: Callable[[], bool], bells: list[Lock], deadline: Deadline
+    ) -> None:
+        """Read for all until it is done or the deadline is over, or sleep until woken.
+
+        All is tried from before the turn is taken: the keyboard may interrupt at any place.
+        """
+        bell = Lock()
+        bell.acquire()
+        mine = woken = False
         try:
-            while not done():
-                left = deadline.left()
-                self._source.read(left)
-                if left == 0.0:
-                    break
+            with self._lock:
+                if done():
+                    return
+                if self.reading:
+                    bells.append(bell)
+                    self._sleepers[bell] = bells
+                else:
+                    mine = self.reading = True
+            if mine:
+                self._read(done, deadline)
+            else:
+                woken = bell.acquire(timeout=deadline.left())
         except BaseException:
-            self._source.interrupted()
+            if mine:
+                self._source.interrupted()
             raise
         finally:
-            self.leave()
+            if mine:
+                self.leave()
+            else:
+                self._get_up(bell, woken=woken)
+                if done() and not self.reading:  # perhaps woken to read, which it will not
+                    self._pass_on()
 
-    def _sleep(self, bell: Lock, deadline: Deadline) -> None:
-        woken = False
-        try:
-            woken = bell.acquire(timeout=deadline.left())
-        except BaseException:
-            self._pass_on()
-            raise
-        finally:
-            if not woken:
-                with self._lock:
-                    bells = self._sleepers.pop(bell, [])
-                    if bell in bells:
-                        bells.remove(bell)
+    def _read(self, done: Callable[[], bool], deadline: Deadline) -> None:
+        while not done():
+            left = deadline.left()
+            self._source.read(left)
+            if left == 0.0:
+                return
+
+    def _get_up(self, bell: Lock, *, woken: bool) -> None:
+        """Sleep no more; who was not woken may have been meant to read, a moment too late."""
+        if woken:
+            return
+        with self._lock:
+            bells = self._sleepers.pop(bell, [])
+            if bell in bells:
+                bells.remove(bell)
+        self._pass_on()
 
     def _pass_on(self) -> None:
         """Let another take the turn that this one was woken for and does not take."""

@@ -227,8 +227,14 @@ class PleaseHold(BusyError):
     names = _named(
         "PleaseHoldException",
         "NotAllMetaRegionsOnlineException",
-        "exceptions.TimeoutIOException",
     )
+
+
+class TimeoutIO(BusyError):
+    """The server gave up amid the call, for it took too long there."""
+
+    names = _named("exceptions.TimeoutIOException")
+    unclear = True
 
 
 class ServerNotRunningYet(BusyError):
@@ -241,18 +247,21 @@ class RegionServerStopped(ServerGone):
     """The server is being stopped."""
 
     names = _named("regionserver.RegionServerStoppedException")
+    unclear = False
 
 
 class RegionServerAborted(ServerGone):
     """The server has given up."""
 
     names = _named("regionserver.RegionServerAbortedException", "DroppedSnapshotException")
+    unclear = False
 
 
 class NotMaster(ServerGone):
     """The master was stopped, or another one is active: ask the registry for it."""
 
     names = _named("exceptions.MasterStoppedException", "MasterNotRunningException")
+    unclear = False
     advice = "Look up which master is active."
 
 

@@ -21,6 +21,7 @@ class UnknownHost(ServerGone):
     """The server's name has no address; names come and go, so it is tried again a few times."""
 
     few_times = True
+    unclear = False
     advice = "Check the name, and that this machine can resolve it."
 
 

@@ -27,12 +27,14 @@ class HBaseError(OneMistakeError):
         names: full names of the Java classes that are read as this class.
         retriable: whether the client tries again on its own.
         few_times: whether it does so only a few times, because it may never help.
+        unclear: whether what was asked may have been done all the same.
         advice: what the reader can do, in a sentence.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
     retriable: ClassVar[bool] = False
     few_times: ClassVar[bool] = False
+    unclear: ClassVar[bool] = False
     advice: ClassVar[str] = ""
 
     def __init__(
@@ -93,6 +95,7 @@ class ServerGone(HBaseError, Unsupported):
     """
 
     retriable = True
+    unclear = True
     advice = "Look up again where its regions are."
 
 
@@ -115,3 +118,4 @@ class RemoteError(HBaseError, Unsupported):
 
     retriable = True
     few_times = True
+    unclear = True

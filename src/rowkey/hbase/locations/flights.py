@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from rowkey.hbase.connection import anew_in_children
 from rowkey.hbase.errors import HBaseError, OutOfTime
 
 if TYPE_CHECKING:
@@ -35,10 +36,15 @@ class Flights(Generic[A]):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lock = Lock()
-        self._running: dict[Hashable, _Flight[A]] = {}
+        self.start_anew()
+        anew_in_children(self)
         self.asked = 0
         self.shared = 0
+
+    def start_anew(self) -> None:
+        """In a forked child: wait for no thread of the parent."""
+        self._lock = Lock()
+        self._running: dict[Hashable, _Flight[A]] = {}
 
     def share(self, key: Hashable, ask: Callable[[], A], deadline: Deadline) -> A:
         """The answer to a question, asked by this thread or by one that was faster.
@@ -46,26 +52,43 @@ class Flights(Generic[A]):
         Args:
             key: the same for questions that have one answer.
             ask: asks.
-            deadline: until when to wait for another thread's answer.
+            deadline: until when to wait for another thread's answer, which may be later than
+                that of `ask`: who follows others asks itself when they were in a hurry.
 
         Raises:
             OutOfTime: the other thread took too long.
             Exception: what `ask` raised, here or there.
         """
+        own: _Flight[A] = _Flight()
         while True:
-            with self._lock:
-                flight = self._running.get(key)
-                if flight is None:
-                    own = self._running[key] = _Flight()
-                    self.asked += 1
-                    break
-                self.shared += 1
+            try:  # from before it can be seen: the keyboard may interrupt at any place
+                flight = self._join(key, own)
+                if flight is own:
+                    return self._lead(own, ask)
+            finally:
+                self._land(key, own)
             if not flight.done.wait(deadline.left()):
                 raise OutOfTime(self._path, "a lookup on its way was not answered in time")
             if flight.answer:
                 return flight.answer[0]
             self._raise_theirs(flight.error, deadline)
-        return self._lead(key, own, ask)
+
+    def _join(self, key: Hashable, own: _Flight[A]) -> _Flight[A]:
+        """The lookup on its way; one's own if there is none."""
+        with self._lock:
+            flight = self._running.setdefault(key, own)
+            if flight is own:
+                self.asked += 1
+            else:
+                self.shared += 1
+        return flight
+
+    def _land(self, key: Hashable, own: _Flight[A]) -> None:
+        """Let those who wait for it go on, if it is on its way."""
+        if self._running.get(key) is own:
+            with self._lock:
+                del self._running[key]
+            own.done.set()
 
     @staticmethod
     def _raise_theirs(error: Exception | None, deadline: Deadline) -> None:
@@ -74,16 +97,12 @@ class Flights(Generic[A]):
             return
         raise error.again() if isinstance(error, HBaseError) else error
 
-    def _lead(self, key: Hashable, own: _Flight[A], ask: Callable[[], A]) -> A:
+    @staticmethod
+    def _lead(own: _Flight[A], ask: Callable[[], A]) -> A:
         try:
             answer = ask()
-            own.answer.append(answer)
         except Exception as error:
             own.error = error
             raise
-        else:
-            return answer
-        finally:
-            with self._lock:
-                del self._running[key]
-            own.done.set()
+        own.answer.append(answer)
+        return answer

@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
+from rowkey.hbase.connection import anew_in_children
 from rowkey.hbase.errors import HBaseError, TableNotEnabled, TableNotFound
 from rowkey.hbase.locations.cache import NOTHING, RegionMap
 from rowkey.hbase.locations.flights import Flights
@@ -47,11 +48,19 @@ class Locations:
     def __init__(self, registry: Registry, servers: Servers, settings: Settings) -> None:
         self._registry, self._settings = registry, settings
         self._meta = Meta(registry, servers, settings)
-        self._lock = Lock()
-        self._closing = Event()
+        self._is_closed = False
+        self.start_anew()
+        anew_in_children(self)
         self._known: dict[str, RegionMap] = {}
         self._doubted: dict[str, RegionMap] = {}
         self._flights: Flights[list[MetaRow]] = Flights(META)
+
+    def start_anew(self) -> None:
+        """In a forked child: have fresh locks; what is known stays true."""
+        self._lock = Lock()
+        self._closing = Event()
+        if self._is_closed:
+            self._closing.set()
 
     def locate(self, table: str, row: bytes, deadline: Deadline) -> Region:
         """The region that holds a row.
@@ -152,7 +161,7 @@ class Locations:
         self._known[table] = self._known.get(table, NOTHING).with_region(region)
         doubted = self._doubted.get(table)
         if doubted is not None:
-            self._doubted[table] = doubted.without(region.start, region.stop)
+            _keep(self._doubted, table, doubted.without(region.start, region.stop))
 
     def _require_enabled(self, table: str, deadline: Deadline) -> None:
         """Refuse to wait for a table that nobody will open.
@@ -163,6 +172,7 @@ class Locations:
         """
         state = self._meta.table_state(table, deadline)
         if state is None:
+            self.forget_table(table)
             raise TableNotFound(table, "there is no such table")
         if state not in {ENABLED, ENABLING}:
             raise TableNotEnabled(table, "the table is disabled")
@@ -223,7 +233,7 @@ class Locations:
         """
         self._meta.forget_server(address)
         with self._lock:
-            for table, known in self._known.items():
+            for table, known in list(self._known.items()):
                 lost = [one for one in known.regions if one.server.address == address]
                 if lost:
                     self._doubt(table, lost)
@@ -232,7 +242,8 @@ class Locations:
         """Hold known regions as doubted ones; what is doubted overlaps nothing that is known."""
         gone = {id(region) for region in regions}
         known = self._known[table]
-        self._known[table] = RegionMap(one for one in known.regions if id(one) not in gone)
+        kept = RegionMap(one for one in known.regions if id(one) not in gone)
+        _keep(self._known, table, kept)
         self._doubted[table] = self._doubted.get(table, NOTHING).joined(regions)
 
     def forget_table(self, table: str) -> None:
@@ -249,6 +260,7 @@ class Locations:
 
     def close(self) -> None:
         """Let nobody wait any more; never waits."""
+        self._is_closed = True
         self._closing.set()
 
     def dump(self) -> dict[str, Any]:
@@ -261,6 +273,14 @@ class Locations:
             "asked": self._flights.asked,
             "shared": self._flights.shared,
         }
+
+
+def _keep(maps: dict[str, RegionMap], table: str, some: RegionMap) -> None:
+    """Note the regions of a table; of one without any nothing is kept, as tables come and go."""
+    if some.regions:
+        maps[table] = some
+    else:
+        maps.pop(table, None)
 
 
 def _require_name(table: str) -> None:

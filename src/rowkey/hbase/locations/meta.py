@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey.hbase.errors import (
     ElsewhereError,
     HBaseError,
+    MalformedAnswer,
     OutOfTime,
     ServerGone,
     ServerNotRunningYet,
@@ -28,10 +30,10 @@ from rowkey.hbase.locations.rows import (
 from rowkey.hbase.reading import Read
 from rowkey.hbase.requests.get import Get
 from rowkey.hbase.wire.names import META_REGION
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.wire.proto import Malformed, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rowkey.cells import RowCells
     from rowkey.hbase.connection import Call, Servers
@@ -56,6 +58,19 @@ DEPTH = 3
 
 PAGE = 1_000
 """Rows of one answer of a listing, some 660 B each."""
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Tell of an answer that cannot be read as of one that did not come.
+
+    Raises:
+        MalformedAnswer: it cannot be read.
+    """
+    try:
+        yield
+    except Malformed as problem:
+        raise MalformedAnswer(META, problem.mistake.what) from problem
 
 
 class Meta:
@@ -102,6 +117,7 @@ class Meta:
         if region is not None and region.server.address == address:
             self.forget(region)
 
+    @_understood()
     def around(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
         """The region that holds a row, if there is one, then some behind it.
 
@@ -113,6 +129,7 @@ class Meta:
         found = self._living(table, down, first, deadline)
         return found + _living_of(table, whole_rows(others))
 
+    @_understood()
     def below(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
         """The region that holds the greatest keys below a row, then some before it.
 
@@ -135,6 +152,7 @@ class Meta:
             scan = _behind(scan, rows, deadline)
             (answer,) = self._ask([scan], deadline)
 
+    @_understood()
     def listing(self, table: str, deadline: Deadline) -> list[MetaRow]:
         """All regions of a table that are not retired, in the order of their keys.
 
@@ -150,6 +168,7 @@ class Meta:
                 return found
             scan = _behind(scan, rows, deadline)
 
+    @_understood()
     def table_state(self, table: str, deadline: Deadline) -> int | None:
         """0 enabled, 1 disabled, 2 being disabled, 3 being enabled; None if there is no such table.
 
@@ -161,17 +180,21 @@ class Meta:
     def _ask(self, requests: Sequence[Request[A]], deadline: Deadline) -> list[A]:
         """The answers to some requests, sent together; one attempt.
 
+        Where hbase:meta is may be asked by another thread, which is waited for until the deadline;
+        its server is waited for no longer than one call may take.
+
         Raises:
             HBaseError: of the first that failed; what it shows to be wrong is forgotten.
         """
+        region = self.region(deadline)
         until = deadline.sooner(self._settings.call_s)
-        region = self.region(until)
         calls: list[Call] = []
         try:
             for one in requests:
                 connection = self._servers.connection(region.server.address, one.service, until)
                 param, cells = one.encode(region.name)
                 calls.append(connection.send(one.method, param, cells, deadline=until))
+            until = deadline.sooner(self._settings.call_s)  # of the answers, once all are sent
             answers = [call.result(until) for call in calls]
         except HBaseError as error:
             for call in calls:

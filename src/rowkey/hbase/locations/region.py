@@ -25,6 +25,15 @@ def within_below(row: bytes, start: bytes, stop: bytes) -> bool:
     return start < row and (not stop or row <= stop)
 
 
+def region_id(name: bytes) -> bytes:
+    """The digits of a region's name that tell when it was made; none if it is no name.
+
+    >>> region_id(b"t,a,17.0123456789abcdef."), region_id(b"t,a,17_0001"), region_id(b"t")
+    (b'17', b'17', b't')
+    """
+    return name.rpartition(b",")[2].partition(b".")[0].partition(b"_")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """A region that is open on a server.
@@ -59,4 +68,4 @@ class Region:
 
         Source: RegionInfo.createRegionName; merged and split regions get a greater id than theirs.
         """
-        return int(self.name[self.name.rindex(b",") + 1 :].partition(b".")[0].partition(b"_")[0])
+        return int(region_id(self.name))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.cells import ROW_BYTES_MOST
-from rowkey.hbase.locations.region import Region, within, within_below
+from rowkey.hbase.locations.region import Region, region_id, within, within_below
 from rowkey.hbase.reading import Read, Scan
 from rowkey.hbase.requests.open_scanner import OpenScanner
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.names import Server, read_table_name
-from rowkey.hbase.wire.proto import Message
+from rowkey.hbase.wire.proto import Malformed, Message
 
 if TYPE_CHECKING:
     from rowkey.cells import RowCells
@@ -23,6 +23,9 @@ REGIONS, STATES = "info", "table"
 """Families of hbase:meta. Source: HConstants.CATALOG_FAMILY, TABLE_FAMILY."""
 
 _READ = Read({REGIONS: ()})
+
+_ID_DIGITS_MOST = 19
+"""Of a region's id. Source: RegionInfo.getRegionId is a Java long."""
 
 
 def at_or_below(table: str, row: bytes) -> bytes:
@@ -139,6 +142,7 @@ def meta_row(found: RowCells) -> MetaRow | None:
     named = info.message(2)
     if named is None or info.uint(7):
         return None
+    _require_id(found.row)
     return MetaRow(
         table=read_table_name(named),
         name=found.row,
@@ -149,6 +153,13 @@ def meta_row(found: RowCells) -> MetaRow | None:
         server=_server(cells),
         seqnum=int.from_bytes(cells.get(b"seqnumDuringOpen", b"\xff"), "big", signed=True),
     )
+
+
+def _require_id(name: bytes) -> None:
+    """Refuse a name without the number that tells which of two regions is newer."""
+    digits = region_id(name)
+    if not digits.isdigit() or len(digits) > _ID_DIGITS_MOST:
+        raise Malformed(f"{name!r} is no region's name")
 
 
 def _server(cells: dict[bytes, bytes]) -> Server | None:

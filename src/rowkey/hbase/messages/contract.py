@@ -32,6 +32,9 @@ class Request(ABC, Generic[A]):
     service: ClassVar[str] = "ClientService"
     """Whose call it is: ClientService, AdminService, MasterService or ClientMetaService."""
 
+    slow: ClassVar[bool] = False
+    """Whether one attempt may take the whole time of its operation: the server itself waits."""
+
     __slots__ = ()
 
     @property

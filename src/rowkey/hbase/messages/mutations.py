@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rowkey.cells import Kind, check_row
+from rowkey.cells import LATEST, Kind, check_row
 from rowkey.errors import Refused, shown
+from rowkey.hbase.messages.contract import Repeating
 from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.names import region_specifier
 from rowkey.hbase.wire.proto import Malformed, blob, flag, message, sint64, text, uint
@@ -73,6 +74,15 @@ def written(row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> bytes:
     first = cells[0]
     sort = PUT if first.kind == Kind.PUT else DELETE
     return mutation_message(row, sort, len(cells), ttl_ms=first.ttl_ms, sync=sync)
+
+
+def repeating(cells: Sequence[Cell]) -> Repeating:
+    """What may come of writing cells twice: a second delete of the newest finds the one before.
+
+    Source: Kind.DELETE with LATEST is HBase's Delete.addColumn without a timestamp.
+    """
+    newest = any(cell.kind == Kind.DELETE and cell.timestamp == LATEST for cell in cells)
+    return Repeating.COUNTS if newest else Repeating.HARMLESS
 
 
 def is_mixed(cells: Sequence[Cell]) -> bool:

@@ -6,6 +6,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from rowkey.hbase.connection import anew_in_children
 from rowkey.hbase.registry.contract import Registry
 from rowkey.hbase.registry.nodes import NodeFailed, Nodes, shown
 from rowkey.hbase.requests.active_master import GetActiveMaster
@@ -55,8 +56,13 @@ class Masters(Registry):
         url = f"{self.scheme}://{','.join(map(shown, nodes))}"
         self._servers = servers
         self._nodes = Nodes(url, nodes, settings.call_s)
-        self._lock = Lock()
         self._refresh_at = 0.0
+        self.start_anew()
+        anew_in_children(self)
+
+    def start_anew(self) -> None:
+        """In a forked child: have a fresh lock."""
+        self._lock = Lock()
 
     @classmethod
     def open(

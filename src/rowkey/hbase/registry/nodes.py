@@ -6,7 +6,14 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from rowkey.hbase.errors import ConnectionLost, HBaseError, RemoteError
+from rowkey.hbase.connection import anew_in_children
+from rowkey.hbase.errors import (
+    ConnectionLost,
+    HBaseError,
+    HeaderRefused,
+    MalformedAnswer,
+    UnknownHost,
+)
 from rowkey.hbase.registry.contract import NobodyKnows, NobodyThere, NoCluster
 from rowkey.hbase.wire.proto import Malformed
 
@@ -74,11 +81,16 @@ class Nodes:
 
     def __init__(self, url: str, first: Sequence[Address], most_s: float) -> None:
         self.url, self.most_s = url, most_s
-        self._lock = Lock()
+        self.start_anew()
+        anew_in_children(self)
         self._turn = count()
         # Of each node: whether it failed when it was last asked, and when that was.
         self._marks = {address: (False, next(self._turn)) for address in first}
         self._answered = False
+
+    def start_anew(self) -> None:
+        """In a forked child: have a fresh lock."""
+        self._lock = Lock()
 
     def in_turn(self) -> list[Address]:
         """All nodes, in the order in which to ask them."""
@@ -103,7 +115,8 @@ class Nodes:
 
         Raises:
             NobodyKnows: none answered.
-            NobodyThere: none could be reached, and none ever was.
+            NobodyThere: none could be reached, and none ever was; it may be a name that is not
+                resolved for a moment, or a server that dies just now.
             NoCluster: none answered, one said that none ever will, and none ever did.
         """
         said, nodes = [], self.in_turn()
@@ -117,7 +130,7 @@ class Nodes:
                 answer = one(address, deadline.sooner(min(self.most_s, share)))
             except (NodeFailed, HBaseError, Malformed) as problem:
                 self._mark(address, failed=True)
-                reached = reached or not isinstance(problem, ConnectionLost)
+                reached = reached or not isinstance(problem, _NOT_REACHED)
                 said.append(Said(shown(address), *_made_of(problem)))
             else:
                 self._mark(address, failed=False)
@@ -138,12 +151,16 @@ class Nodes:
             return {shown(address): failed for address, (failed, _) in self._marks.items()}
 
 
+_NOT_REACHED = (ConnectionLost, HeaderRefused, UnknownHost)
+"""After these nobody knows whether the node is one of the cluster's at all."""
+
+
 def _made_of(problem: NodeFailed | HBaseError | Malformed) -> tuple[str, bool]:
     """Why a node did not answer, and whether it never will."""
     if isinstance(problem, NodeFailed):
         return str(problem), problem.final
     if isinstance(problem, HBaseError):
-        # A master that starts fails in strange ways: a Java class nobody knows is not for ever.
-        strange = problem.few_times and not isinstance(problem, RemoteError)
-        return problem.mistake.what, strange or not problem.retriable
+        # A master that starts, or dies, fails in strange ways: what can be retried is not for ever.
+        final = isinstance(problem, MalformedAnswer) or not problem.retriable
+        return problem.mistake.what, final
     return f"its answer is malformed: {problem.mistake.what}", True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.proto import Message, flag
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SetBalancerRunning(Request[bool]):
-    """Switches the balancer; the answer is whether it was on.
+    """Switches the balancer; the answer is whether it was on when this request came.
+
+    Sent again after a lost answer, it is told what it did itself: who wants to know how it was asks
+    before.
 
     Args:
         on: whether regions are moved so that servers have equally many.
@@ -25,6 +28,7 @@ class SetBalancerRunning(Request[bool]):
 
     service = "MasterService"
     method = "SetBalancerRunning"
+    slow: ClassVar[bool] = True
     on: bool
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import region_specifier
@@ -25,6 +25,7 @@ class CompactRegion(Request[None]):
 
     service = "AdminService"
     method = "CompactRegion"
+    slow: ClassVar[bool] = True
     major: bool = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import region_specifier
@@ -24,6 +24,7 @@ class FlushRegion(Request[bool]):
 
     service = "AdminService"
     method = "FlushRegion"
+    slow: ClassVar[bool] = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         return message(1, region_specifier(region)), b""

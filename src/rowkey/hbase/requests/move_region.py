@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import encoded_name, region_specifier
@@ -20,15 +20,16 @@ class MoveRegion(Request[None]):
 
     Args:
         name: full name of the region.
-        server: where to; None leaves that to the balancer. An unknown server is not an error to
-            HBase: the region goes somewhere.
+        server: where to. An unknown server is not an error to HBase: the region goes somewhere.
+            None lets HBase choose, and so choose again if the request is sent again.
 
     Source: Master.proto, MoveRegionRequest {1:region, 2:dest_server_name}; on 2.6.4 only the
-        encoded name is known.
+        encoded name is known. HMaster.move: a region that is on that server already stays there.
     """
 
     service = "MasterService"
     method = "MoveRegion"
+    slow: ClassVar[bool] = True
     name: bytes
     server: Server | None = None
 

@@ -17,7 +17,7 @@ from rowkey.hbase.messages.multi_answer import (
     results,
     unanswered,
 )
-from rowkey.hbase.messages.mutations import atomic_action, is_mixed
+from rowkey.hbase.messages.mutations import atomic_action, is_mixed, repeating
 from rowkey.hbase.messages.puts import encode_actions
 from rowkey.hbase.messages.results import read_result
 from rowkey.hbase.requests.append import Append
@@ -39,6 +39,13 @@ Action: TypeAlias = RowCells | Get | Exists | Increment | Append | DeleteRow
 
 Outcome: TypeAlias = RowCells | bool | list[int] | list[bytes] | HBaseError | None
 """What came of an action: None for one that writes, what its request gives, or an error."""
+
+
+def repeats(action: Action) -> Repeating:
+    """What may come of an action that is sent twice in a batch, where nonces are not kept apart."""
+    if isinstance(action, RowCells):
+        return repeating(action.cells)
+    return Repeating.COUNTS if isinstance(action, (Increment, Append)) else Repeating.HARMLESS
 
 
 class _Group(NamedTuple):
@@ -94,7 +101,7 @@ class Multi(Request[list[Outcome]]):
 
     @property
     def repeating(self) -> Repeating:
-        counts = any(isinstance(action, (Increment, Append)) for action in self._actions())
+        counts = any(repeats(action) is Repeating.COUNTS for action in self._actions())
         return Repeating.COUNTS if counts else Repeating.HARMLESS
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.messages.mutations import check_cells, check_one_sort, mutate_request, written
+from rowkey.hbase.messages.contract import Repeating, Request
+from rowkey.hbase.messages.mutations import (
+    check_cells,
+    check_one_sort,
+    mutate_request,
+    repeating,
+    written,
+)
 from rowkey.hbase.wire.cellblocks import encode_cells
 
 if TYPE_CHECKING:
@@ -37,6 +43,10 @@ class Mutate(Request[None]):
     def __post_init__(self) -> None:
         check_cells(self.row, self.cells)
         check_one_sort(self.cells)
+
+    @property
+    def repeating(self) -> Repeating:
+        return repeating(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         param = mutate_request(region, written(self.row, self.cells, sync=self.sync))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hbase.messages.contract import Request
+from rowkey.hbase.messages.contract import Repeating, Request
 from rowkey.hbase.messages.multi_answer import read_atomic
-from rowkey.hbase.messages.mutations import atomic_action, check_cells, is_mixed
+from rowkey.hbase.messages.mutations import atomic_action, check_cells, is_mixed, repeating
 from rowkey.hbase.requests.mutate import Mutate
 from rowkey.hbase.wire.proto import message
 
@@ -40,6 +40,10 @@ class MutateRow(Request[None]):
 
     def __post_init__(self) -> None:
         check_cells(self.row, self.cells)
+
+    @property
+    def repeating(self) -> Repeating:
+        return repeating(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         action, cells = atomic_action(region, self.row, self.cells, sync=self.sync)

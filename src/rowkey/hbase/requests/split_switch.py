@@ -24,14 +24,18 @@ class Switch(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SetSplitOrMerge(Request[bool]):
-    """Switches splits or merges, also those a client asks for; the answer is whether it was on.
+    """Switches splits or merges, also those a client asks for.
+
+    The answer is whether it was on when this request came; sent again after a lost answer, it is
+    told what it did itself.
 
     Args:
         switch: which of the two.
         on: whether they are allowed.
 
     Source: Master.proto, SetSplitOrMergeEnabledRequest {1:enabled, 2:synchronous,
-        3:switch_types*}, answered by {1:prev_value*}.
+        3:switch_types*}, answered by {1:prev_value*}. HBase 2.6.4 waits for nothing, synchronous or
+        not: MasterRpcServices.setSplitOrMergeEnabled.
     """
 
     service = "MasterService"

@@ -7,14 +7,12 @@ renews those that nobody reads, and ends when none is left.
 from __future__ import annotations
 
 from collections import deque
-from contextlib import suppress
 from threading import Condition, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
-from rowkey.errors import RowkeyError
-from rowkey.hbase.settings import Deadline
+from rowkey.hbase.connection import anew_in_children
 
 if TYPE_CHECKING:
     from rowkey.hbase.calling import Caller
@@ -41,6 +39,8 @@ class Kept(Protocol):
 class Keeper:
     """One thread that renews leases, and closes what nobody closes.
 
+    It never waits for a server: one that is silent keeps no other from being asked.
+
     It knows scanners weakly: one that is dropped is collected, and its region scanner closed here.
 
     Args:
@@ -49,17 +49,23 @@ class Keeper:
 
     def __init__(self, linger_s: float = LINGER_S) -> None:
         self._linger_s = linger_s
+        self._is_closed = False
+        self.start_anew()
+        anew_in_children(self)
+
+    def start_anew(self) -> None:
+        """In a forked child: look after nothing, for the scanners are the parent's."""
         self._changed = Condition(Lock())
         self._kept: WeakSet[Kept] = WeakSet()
         self._left: deque[Source] = deque()
         self._thread: Thread | None = None
-        self._is_closed = False
 
     @classmethod
     def of(cls, caller: Caller) -> Keeper:
         """The keeper of a client: one for each caller."""
-        with _LOCK:
-            return _KEEPERS.setdefault(caller, cls())
+        found = _KEEPERS.get(caller)
+        # `setdefault` is one step, so that two threads get the same without a lock.
+        return _KEEPERS.setdefault(caller, cls()) if found is None else found
 
     @property
     def is_running(self) -> bool:
@@ -76,9 +82,10 @@ class Keeper:
 
     def finish(self, source: Source) -> None:
         """Close a region scanner whose answer is still on its way, when it has come."""
-        self._left.append(source)
         with self._changed:
-            self._start()
+            if not self._is_closed:
+                self._left.append(source)
+                self._start()
 
     def drop(self, source: Source) -> None:
         """Close a region scanner of which nobody knows any more, sooner or later.
@@ -86,12 +93,14 @@ class Keeper:
         Called while garbage is collected, in whichever thread: so it takes no lock. If the thread
         does not run, it is closed when it runs next, or by the server when its lease is over.
         """
-        self._left.append(source)
+        if not self._is_closed:
+            self._left.append(source)
 
     def close(self) -> None:
         """Renew nothing any more, and close nothing; never waits."""
         with self._changed:
             self._is_closed = True
+            self._left.clear()
             self._changed.notify()
 
     def dump(self) -> dict[str, Any]:
@@ -104,8 +113,12 @@ class Keeper:
         if self._is_closed:
             return
         if not self.is_running:
-            self._thread = Thread(target=self._run, name="rowkey-leases", daemon=True)
-            self._thread.start()
+            thread = Thread(target=self._run, name="rowkey-leases", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the process ends, or has no room for a thread: leases run out
+                return
+            self._thread = thread
         self._changed.notify()
 
     def _run(self) -> None:
@@ -124,9 +137,8 @@ class Keeper:
 
     def _look(self) -> float:
         """Do what is due; gives the seconds until something is due again."""
-        while self._left:
-            with suppress(RowkeyError):
-                self._left.popleft().close(Deadline.after(_CLOSING_S))
+        for _ in range(len(self._left)):
+            self._close_one()
         with self._changed:
             kept = list(self._kept)
         soonest = _LOOK_S
@@ -141,9 +153,14 @@ class Keeper:
             del scanner
         return soonest
 
+    def _close_one(self) -> None:
+        """Close the region scanner that has waited longest, or let it wait for its answer."""
+        try:
+            source = self._left.popleft()
+        except IndexError:
+            return  # the client was closed meanwhile
+        if not source.close() and not self._is_closed:
+            self._left.append(source)
 
-_CLOSING_S = 10.0
-"""Seconds that closing may take: it is a kindness to the server, which does it by itself later."""
 
 _KEEPERS: WeakKeyDictionary[Caller, Keeper] = WeakKeyDictionary()
-_LOCK = Lock()

@@ -12,18 +12,23 @@ if TYPE_CHECKING:
     from rowkey.hbase.reading import Scan
     from rowkey.hbase.settings import Deadline
 
+META = "hbase:meta"
+"""Source: CellComparatorImpl.MetaCellComparator: rows compare by table, start key and id."""
+
 
 class Remainder:
     """The rest of a scan: its start moves towards its stop, upwards or downwards.
 
     Args:
         scan: the whole of it.
+        table: whose rows; those of hbase:meta do not sort as bytes.
     """
 
-    def __init__(self, scan: Scan) -> None:
+    def __init__(self, scan: Scan, table: str = "") -> None:
+        self._sorts = table != META
         self.scan = scan
         """The same scan from where it goes on."""
-        self.is_over = scan.is_empty
+        self.is_over = self._is_empty()
         """Whether no row can be left."""
 
     @property
@@ -67,7 +72,14 @@ class Remainder:
 
     def _go(self, row: bytes, *, include: bool) -> None:
         self.scan = replace(self.scan, start=row, include_start=include)
-        self.is_over = self.scan.is_empty
+        self.is_over = self._is_empty()
+
+    def _is_empty(self) -> bool:
+        """Whether no row can lie in it, so that it must not be sent.
+
+        Equal ends are equal in any order; of others only the server of hbase:meta knows.
+        """
+        return self.scan.is_empty and (self._sorts or self.scan.start == self.scan.stop)
 
     def locate(self, locations: Locations, table: str, deadline: Deadline) -> Region:
         """The region in which it goes on.

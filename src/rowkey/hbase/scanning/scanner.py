@@ -29,13 +29,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, NoReturn, Self
 from weakref import finalize
 
-from rowkey.errors import Refused, RowkeyError
-from rowkey.hbase.errors import HBaseError, MalformedAnswer, OutOfTime
+from rowkey.errors import Refused
+from rowkey.hbase.connection import anew_in_children
+from rowkey.hbase.errors import AtOnceError, BusyError, HBaseError, MalformedAnswer, OutOfTime
 from rowkey.hbase.requests import OpenScanner
 from rowkey.hbase.scanning.intake import Intake, Pieces, WholeRows
 from rowkey.hbase.scanning.keeper import Keeper
 from rowkey.hbase.scanning.remainder import Remainder
-from rowkey.hbase.scanning.source import Source
+from rowkey.hbase.scanning.source import LOOK_AGAIN_S, Source
 from rowkey.hbase.wire.proto import Malformed
 
 if TYPE_CHECKING:
@@ -63,9 +64,6 @@ _LOOK_UP_S = 1.0
 Source: measured on HBase 2.6.4; while nobody tells the place, it would take all of an operation.
 """
 
-_BUSY_S = 0.2
-"""Seconds after which the keeper looks again at a scanner that somebody reads just then."""
-
 
 class Scanner:
     """Reads the rows of a range from all its regions, in order.
@@ -91,7 +89,7 @@ class Scanner:
         self._caller, self._table = caller, table
         self._rows = scan.rows or settings.scan_rows
         self._bytes = scan.bytes or settings.scan_bytes
-        self._rest = Remainder(scan)
+        self._rest = Remainder(scan, table)
         limit = 1 if self._rest.is_one_row else scan.limit
         self._intake: Intake = Pieces(limit) if scan.batch else WholeRows(limit)
         self._at_once = limit is not None and limit <= AT_ONCE_ROWS
@@ -108,6 +106,7 @@ class Scanner:
         self._given: Answer | None = None
         self._is_over = self._rest.is_over
         self._is_closed = False
+        anew_in_children(self)
         self._ask(self._attempts.deadline)
         if self._failed is not None and not self._failed.retriable:
             raise self._failed
@@ -150,8 +149,8 @@ class Scanner:
             answer = self._ready
             if answer is not None:
                 self._ask_ahead()
-                self._ready, self._given = None, answer
-        self._watch()
+            self._watch()
+            self._ready, self._given = None, answer or self._given
         return answer
 
     def first_row(self) -> bytes | None:
@@ -162,7 +161,7 @@ class Scanner:
         with self._held():
             self._fill()
             row = None if self._ready is None else self._ready.first_row
-        self._watch()
+            self._watch()
         return row
 
     def _fill(self) -> None:
@@ -229,6 +228,9 @@ class Scanner:
         self._release(lost=True)
         self._caller.heed(error, self._region)
         self._failed = error
+        if isinstance(error, AtOnceError):  # what is asked does not get smaller by asking at once
+            says = error.mistake
+            error = BusyError(says.path, says.what, java=error.java, says=error.says)
         self._attempts.failed(error)
         self._failed = None
 
@@ -251,11 +253,13 @@ class Scanner:
         if self._is_over or self._failed is not None:
             return
         try:
-            if self._source is not None and self._source.is_asked:
+            source = self._source
+            if source is not None and source.is_asked:
                 return
-            if self._source is not None and self._source.is_open:
-                limit = self._intake.left
-                self._source.ask_next(self._rows, limit, self._attempts.deadline)
+            if source is not None:
+                source.settle(known_by)
+            if source is not None and source.is_open:
+                source.ask_next(self._rows, self._intake.left, self._attempts.deadline)
             else:
                 self._open(known_by)
         except OutOfTime:
@@ -311,18 +315,18 @@ class Scanner:
         if self._dropped is not None:
             self._dropped.detach()
             self._dropped = None
-        if source is None or lost:
-            return
-        if source.is_asked:
+        if source is not None and not lost and not source.close():
             self._keeper.finish(source)
-        else:
-            with suppress(RowkeyError):
-                source.close(self._caller.deadline())
 
     def _watch(self) -> None:
         """Have the lease renewed while nobody reads."""
         if self._source is not None and not self._at_once:
             self._keeper.watch(self)
+
+    def start_anew(self) -> None:
+        """In a forked child: leave the region scanner to the parent, and open another."""
+        self._lock = Lock()
+        self._release(lost=True)
 
     def keep(self) -> float | None:
         """Renew the lease if that is due; called by the keeper.
@@ -331,14 +335,10 @@ class Scanner:
             Seconds until it is due again; None if there is nothing to be renewed.
         """
         if not self._lock.acquire(blocking=False):
-            return _BUSY_S
+            return LOOK_AGAIN_S
         try:
             source = self._source
-            if source is None or self._is_closed:
-                return None
-            if source.due_in() <= 0:
-                source.renew(self._caller.deadline())
-            return source.due_in() if source.may_have_lease else None
+            return None if source is None or self._is_closed else source.keep()
         finally:
             self._let_go()
 
@@ -348,8 +348,10 @@ class Scanner:
 
         Raises:
             Refused: it is closed.
+            OutOfTime: another reader has it for as long as an operation may take.
         """
-        self._lock.acquire()
+        if not self._lock.acquire(timeout=self._caller.settings.operation_s):
+            raise OutOfTime(self._table, "another thread reads the same scanner")
         try:
             if self._is_closed:
                 self._refuse()

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from rowkey.hbase.errors import HBaseError, MalformedAnswer, ScannerReset, UnknownScanner
+from rowkey.errors import RowkeyError
+from rowkey.hbase.errors import (
+    BusyError,
+    HBaseError,
+    MalformedAnswer,
+    ScannerReset,
+    UnknownScanner,
+)
 from rowkey.hbase.requests import CloseScanner, NextRows, RenewScanner
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.proto import Malformed
 
 if TYPE_CHECKING:
@@ -15,13 +24,17 @@ if TYPE_CHECKING:
     from rowkey.hbase.locations import Region
     from rowkey.hbase.messages.contract import Request
     from rowkey.hbase.requests import OpenScanner, ScanAnswer
-    from rowkey.hbase.settings import Deadline
+
+A = TypeVar("A")
 
 FIRST_LOOK_S = 1.0
 """Seconds after which an answer that nobody asked for is taken in, to learn how long a lease is.
 
 A fifth of the shortest lease that anybody sets (tests do, 5 s); the default is 60 s.
 """
+
+LOOK_AGAIN_S = 0.2
+"""Seconds after which a scanner is looked at again that waits for its server, or is being read."""
 
 
 class Source:
@@ -41,6 +54,7 @@ class Source:
         """Whether the server holds a scanner for it, as far as answers have told."""
         self._caller = caller
         self._call: Call | None = None
+        self._renewal: Call | None = None
         self._request: Request[ScanAnswer] | None = None
         self._arrived: ScanAnswer | HBaseError | None = None
         self._id = 0
@@ -53,11 +67,6 @@ class Source:
     def is_asked(self) -> bool:
         """Whether an answer is on its way, or here and not taken yet."""
         return self._call is not None or self._arrived is not None
-
-    @property
-    def may_have_lease(self) -> bool:
-        """Whether a server may hold a scanner for it, as far as is known."""
-        return self.is_open or self._call is not None
 
     def open(self, request: OpenScanner, deadline: Deadline) -> None:
         """Ask for a scanner and its first rows, without waiting."""
@@ -126,30 +135,103 @@ class Source:
         """Seconds until it must be renewed: half its lease after it was asked last."""
         return self._asked_at + self._ttl_s / 2 - monotonic()
 
-    def renew(self, deadline: Deadline) -> None:
-        """Let its lease begin anew; if that fails, it counts as lost.
+    def keep(self) -> float | None:
+        """Renew its lease if that is due; never waits.
 
         An answer on its way is taken in first: the server refuses what overtakes it.
+
+        Returns:
+            Seconds until it is to be looked at again; None if it has no lease.
         """
-        self.fetch(deadline)
-        if not self.is_open:
+        if self.due_in() > 0 and self._renewal is None:
+            return self.due_in() if self.is_open or self._call is not None else None
+        if not self.is_settled():
+            return LOOK_AGAIN_S
+        if self.is_open and self.due_in() <= 0:
+            self.renew()
+            return LOOK_AGAIN_S
+        return self.due_in() if self.is_open else None
+
+    def renew(self) -> None:
+        """Ask that its lease begins anew, without waiting; `is_settled` takes the answer in.
+
+        Without a connection it counts as lost: nobody is kept waiting for a server that is away.
+        """
+        try:
+            call = self._send_at_once(RenewScanner(self._id, self._seq))
+        except BusyError:
+            return  # no room just now: it is tried again at the next look
+        except RowkeyError:
+            self.is_open = False
             return
         self._seq += 1
-        request = RenewScanner(self._id, self._seq - 1)
+        self._renewal = call
         self._asked_at = monotonic()
+
+    def settle(self, deadline: Deadline) -> None:
+        """Wait for the answer to a renewal; if that fails, the scanner counts as lost.
+
+        The server refuses what overtakes it.
+        """
+        call, self._renewal = self._renewal, None
+        if call is None:
+            return
         try:
-            call = self._caller.on_region(self.region, request, deadline)
-            request.decode(call.result(deadline.sooner(self._caller.settings.call_s)))
+            response = call.result(deadline.sooner(self._caller.settings.call_s))
+            RenewScanner(self._id, self._seq).decode(response)
         except (HBaseError, Malformed):
             self.is_open = False
+        except BaseException:
+            self.is_open = False
+            raise
 
-    def close(self, deadline: Deadline) -> None:
-        """Close it at the server, if it is open there, without waiting for that.
+    def is_settled(self) -> bool:
+        """Whether nothing is on its way any more, after taking in what is there; never waits.
 
-        An answer on its way is waited for: a scanner that is busy cannot be closed.
+        What was asked as long ago as one call may take is not waited for any longer.
         """
-        self.fetch(deadline)
+        over = monotonic() - self._asked_at >= self._caller.settings.call_s
+        if self._call is not None:
+            if not (over or self._has_come(self._call)):
+                return False
+            self.fetch(Deadline(0.0))
+        if self._renewal is not None:
+            if not (over or self._has_come(self._renewal)):
+                return False
+            self.settle(Deadline(0.0))
+        return True
+
+    def close(self) -> bool:
+        """Close it at the server, if it is open there; never waits.
+
+        Returns:
+            Whether that is done. If not, an answer is on its way, and it must be tried again: a
+            scanner that is busy cannot be closed.
+        """
+        if not self.is_settled():
+            return False
         self._arrived = None
         if self.is_open:
             self.is_open = False
-            self._caller.on_region(self.region, CloseScanner(self._id), deadline).cancel()
+            with suppress(RowkeyError):  # then the server does it when the lease is over
+                self._send_at_once(CloseScanner(self._id)).cancel()
+        return True
+
+    def _has_come(self, call: Call) -> bool:
+        try:
+            return call.arrived()
+        except HBaseError:
+            return True  # of another process: waiting tells so
+
+    def _send_at_once(self, request: Request[A]) -> Call:
+        """Send on the connection that there is, or not at all.
+
+        Raises:
+            BusyError: there is no room in it just now.
+            RowkeyError: there is none.
+        """
+        server, service = self.region.server, request.service
+        param, cells = request.encode(self.region.name)
+        connection = self._caller.servers.ready(server.address, service)
+        deadline = Deadline.after(self._caller.settings.call_s)
+        return connection.send(request.method, param, cells, deadline=deadline, at_once=True)

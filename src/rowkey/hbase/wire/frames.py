@@ -34,7 +34,13 @@ a multi. Source: VersionInfoUtil; measured on 2.5.13 and 2.6.4.
 """
 
 _NO_CALL = 0xFFFFFFFF
-"""-1 as the uint32 that call ids are. Source: RPC.proto, ResponseHeader.call_id."""
+"""-1 as the uint32 that call ids are; of a longer number, such as -1 in ten bytes, these bits are
+read. Source: RPC.proto, ResponseHeader.call_id; protobuf "Encoding".
+"""
+
+
+class RequestTooLong(Refused):
+    """A request is longer than servers read; nothing was written."""
 
 
 class RemoteFault(NamedTuple):
@@ -132,7 +138,7 @@ def request(
         priority: of the call; 0 if None.
 
     Raises:
-        Refused: it is larger than `FRAME_BYTES_MOST`.
+        RequestTooLong: it is larger than `FRAME_BYTES_MOST`.
 
     Source: RPC.proto, RequestHeader; request_param must be true, also for an empty param.
     """
@@ -149,7 +155,8 @@ def request(
     before, between = varint(len(header)), varint(len(param))
     total = len(before) + len(header) + len(between) + len(param) + len(cells)
     if total > FRAME_BYTES_MOST:
-        raise Refused("", f"a request of {total:,} bytes", f"up to {FRAME_BYTES_MOST:,}")
+        what = f"a request of {total:,} bytes"
+        raise RequestTooLong("", what, f"up to {FRAME_BYTES_MOST:,}")
     return b"".join((total.to_bytes(4, "big"), before, header, between, param, cells))
 
 
@@ -167,7 +174,7 @@ def response(frame: bytes) -> Response:
     """
     head, at = _delimited(frame, 0, len(frame))
     header = Message(head)
-    call_id = header.uint(1)
+    call_id = header.uint(1) & _NO_CALL
     call_id = CONNECTION_FAILURE if call_id == _NO_CALL else call_id
     fault = header.message(2)
     block = header.message(3)

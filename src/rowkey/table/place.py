@@ -1,0 +1,237 @@
+"""Where a table lies: an engine, and the catalog that remembers its tables."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import (
+    BORN,
+    GENERATION,
+    CatalogDictionary,
+    Entry,
+    open_catalog,
+    remember,
+    standing,
+)
+from rowkey.engines import TableSpec
+from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
+from rowkey.regions import to_binary
+from rowkey.table.stamps import Stamps
+from rowkey.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
+
+    from rowkey.catalog import Catalog
+    from rowkey.design import Design
+    from rowkey.engines import Engine, Store
+
+
+def missing(url: str, name: str, engine: Engine) -> Refused:
+    """The error of a table that is asked for by its name and is not there."""
+    there = ", ".join(engine.tables())
+    remedy = "" if there else "It holds none: make one by rowkey create."
+    return Refused(url, f"there is no table {name}", there, remedy)
+
+
+CATALOG = "rowkey.catalog"
+"""The word among a table's attributes that names the catalog its design declared."""
+PAUSES_S = (0.05, 0.1, 0.2, 0.5)
+SHARED_PAUSES_S = (*PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
+"""How long is waited for a table that somebody else is just making; a cluster takes its time."""
+
+
+class Place:
+    """An engine, and the catalog that remembers its tables."""
+
+    def __init__(self, engine: Engine, design: Design | str, url: str) -> None:
+        self.engine, self.url = engine, url
+        self.name = design if isinstance(design, str) else design.table
+        self.declared = None if isinstance(design, str) else design.declaration.catalog
+        self.kept: Mapping[str, str] = {}
+        self.is_made = engine.has(self.name)
+        if self.is_made:
+            self.kept = engine.table(self.name).described[1]
+        where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
+        self.catalog: Catalog = open_catalog(where)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.catalog.close()
+
+    def require_new(self) -> None:
+        """Refuse a table that is there."""
+        if self.is_made:
+            raise Refused(self.url, f"there is a table {self.name} already", "another name")
+
+    def make_once(
+        self,
+        design: Design,
+        splits: Sequence[bytes] | None,
+        clock: Callable[[], int],
+        *,
+        may_create: bool,
+    ) -> None:
+        """Create the table, or find that somebody else has made it at the same time."""
+        try:
+            self.make(design, splits, clock, may_create=may_create)
+        except (Refused, Conflict):
+            if not may_create or not self._is_made_by_others():
+                raise
+
+    def _is_made_by_others(self) -> bool:
+        """Whether the table is there after all, once those who may be making it have done so."""
+        for pause in SHARED_PAUSES_S if self.engine.shared else PAUSES_S:
+            if self.engine.has(self.name):
+                self.is_made = True
+                self.kept = self.engine.table(self.name).described[1]
+                return True
+            entry = self.catalog.read(self.name)
+            if entry is None:  # nobody is
+                return False
+            time.sleep(pause)
+        return False
+
+    def make(
+        self,
+        design: Design,
+        splits: Sequence[bytes] | None,
+        clock: Callable[[], int],
+        *,
+        may_create: bool,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Create the engine's table and remember its design; compare what was made.
+
+        The catalog is written first: a table that nobody remembers could not be read.
+        """
+        if not may_create:
+            remedy = "Create it first: rowkey create."
+            raise Refused(self.url, f"there is no table {design.table}", remedy=remedy)
+        keys = _boundaries(design) if splits is None else tuple(splits)
+        before = self.catalog.read(design.table)
+        if before is not None and self.declared is not None:
+            # Of our own place it is what a crash has left; elsewhere it may be another table's.
+            what = f"{self.declared} remembers a table {design.table} already"
+            raise Refused("catalog", what, "another name, or a catalog of its own")
+        if self.engine.has(self.name):
+            self.is_made = True
+            self.require_new()
+        entry = Entry.of(design, keys, clock())
+        if before is not None:  # ids that somebody may have given out are never given out again
+            entry = replace(entry, codes=before.codes)
+        version = self.catalog.write(
+            design.table, entry, None if before is None else before.version
+        )
+        words = {} if self.declared is None else {CATALOG: self.declared}
+        self.kept = {**words, **entry.words, BORN: secrets.token_hex(8)}
+        spec = TableSpec(design.table, tuple(design.families.values()), keys, self.kept)
+        try:
+            made = self.engine.create(spec, progress)
+        except BaseException:
+            self._unremember(before, version)
+            raise
+        _compare_made(spec, made)
+
+    def _unremember(self, before: Entry | None, version: int) -> None:
+        """Put back what was remembered before a table could not be made, if nobody else has."""
+        with suppress(Conflict, Unsupported):
+            if before is None:
+                self.catalog.remove(self.name, version)
+            else:
+                self.catalog.write(self.name, before, version)
+
+    def remembered(self, clock: Callable[[], int]) -> Table:
+        """The table of a name, under the design that the catalog has."""
+        if not self.is_made:
+            raise missing(self.url, self.name, self.engine)
+        return self._in_use(self._entry().design, clock)
+
+    def opened(self, design: Design, clock: Callable[[], int]) -> Table:
+        """The table of a design, once the catalog has it with its safe changes.
+
+        Raises:
+            DriftError: there are others; nothing is changed.
+        """
+        self._entry()
+        entry = remember(self.catalog, design, opened_ms=clock())
+        if not entry.words.items() <= self.kept.items():
+            # It has changed, or who changed it died before this. Others' words stay.
+            store = self.engine.table(self.name)
+            store.annotate({**store.described[1], **entry.words})
+        return self._in_use(standing(design, entry.design), clock)
+
+    def _entry(self) -> Entry:
+        """What the catalog remembers of a table that the engine has."""
+        entry = self.catalog.read(self.name)
+        if entry is None:
+            what = f"the catalog does not know {self.name}, but the engine has it"
+            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
+        there, known = int(self.kept.get(GENERATION, "1")), entry.generations[-1].number
+        if there > known:
+            what = f"the catalog has generation {known} of {self.name}, the table itself {there}"
+            raise Unsupported(self.url, what, remedy="The catalog is an old copy: restore it.")
+        return entry
+
+    def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
+        dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
+        used = design.in_use(dictionary, secrets.randbits(63))
+        store = self.engine.table(design.table)
+        _compare_families(design, store)
+        return Table(used, self.engine, store, Stamps(clock), self.catalog)
+
+
+def _boundaries(design: Design) -> tuple[bytes, ...]:
+    """The row keys at which regions begin, by the design alone.
+
+    Raises:
+        DesignRefused: they follow from a sample.
+    """
+    if design.cut.needs_sample or design.cut.needs_count:
+        lacks = "a sample" if design.cut.needs_sample else "the number of regions"
+        what = f"the boundaries need {lacks}"
+        remedy = "Give splits=, or make the table by rowkey create --sample FILE."
+        raise DesignRefused("splits", what, remedy=remedy)
+    return design.cut.boundaries(design.key).splits
+
+
+def _compare_families(design: Design, store: Store) -> None:
+    """Compare the families of a table with those it was designed with: others may alter it.
+
+    Raises:
+        DriftError: one is missing, or is another.
+    """
+    there = {family.name: family for family in store.described[0]}
+    found = [
+        Mistake(f"families.{one.name}", f"the table has {there.get(one.name)}", str(one))
+        for one in design.families.values()
+        if there.get(one.name) != one
+    ]
+    if found:
+        raise DriftError(design.table, found)
+
+
+def _compare_made(asked: TableSpec, store: Store) -> None:
+    """Compare a table that was made with what was asked for.
+
+    Raises:
+        DriftError: it is another.
+    """
+    made = store.spec
+    found = [
+        Mistake(f"families.{one.name}", "the engine made it otherwise", str(one))
+        for one in asked.families
+        if one not in made.families
+    ]
+    if tuple(region.start for region in store.regions())[1:] != asked.splits:
+        said = ", ".join(to_binary(split) for split in asked.splits[:3])
+        found.append(Mistake("splits", "regions begin elsewhere", said))
+    if found:
+        raise DriftError(asked.name, found)
