@@ -140,6 +140,7 @@ def test_attached(hbase_cluster: Cluster, table: str) -> None:
     assert hbase_cluster.directory.exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hbase_cluster")
 def test_no_start(tmp_path: Path) -> None:
     """A cluster that cannot start says whose fault it is, with the log, and leaves nothing."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from cluster import JudgedEngine, JudgedStore
 
+pytestmark = pytest.mark.long
+"""Each day the engines' suite goes through rowkey's own client."""
 SPEC = TableSpec(
     "judged",
     (

@@ -56,7 +56,6 @@ def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
         TableSpec("t", (Family("d"), Family("d"))),
         TableSpec("t", (Family("a:b"),)),
         TableSpec("t", (Family("d", versions=0),)),
-        TableSpec("t", (Family("d", new_version_behavior=True),)),
         TableSpec("t", (Family("d"),), (b"b", b"a")),
         TableSpec("t", (Family("d"),), (b"k" * 32_767,)),
         TableSpec("t", (Family("d"),), (), {"SPLIT_POLICY": "Mine"}),
@@ -69,6 +68,13 @@ def test_a_bad_table_is_refused(spec: TableSpec, bench: Bench) -> None:
     with pytest.raises(Refused):
         bench.engine.create(spec)
     assert before == bench.engine.tables()
+
+
+def test_what_an_engine_cannot_do_is_refused(bench: Bench) -> None:
+    """Each attribute that it refuses by name is refused of a family, with the reason."""
+    for word, reason in bench.engine.refuses.items():
+        with pytest.raises(Refused, match=reason):
+            bench.engine.create(TableSpec("t", (Family("d", **{word: True}),)))  # type: ignore[arg-type]
 
 
 def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:

@@ -74,11 +74,14 @@ def part(prefixes: Iterator[bytes]) -> Span:
     return Span(prefix, next_prefix(prefix) or b"")
 
 
-def agree(clients: dict[str, Peer], table: str, part: Span, rows: list[RowCells]) -> None:
+def agree(
+    clients: dict[str, Peer], table: str, part: Span, rows: list[RowCells], cannot_scan: str = ""
+) -> None:
     """Every client finds just these rows in a part, by scanning and by asking for them."""
     keys = [row.row for row in rows]
     for name, client in clients.items():
-        assert (name, []) == (name, differences(rows, client.scan(table, part)))
+        if name != cannot_scan:
+            assert (name, []) == (name, differences(rows, client.scan(table, part)))
         assert (name, []) == (name, differences(rows, client.get(table, keys)))
 
 
@@ -113,20 +116,21 @@ def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, part: Span
     """A value one byte longer than the largest is refused: the largest is the largest."""
     for row, cells in draw_largest(part.start):
         longer = [cells[0]._replace(value=cells[0].value + b"\0")]
-        with pytest.raises(JudgeError, match="KeyValue size too large"):
+        with pytest.raises(JudgeError, match=r"size too large|exceeds limit"):
             hbase_cluster.judge.mutate(table, [RowCells(row, longer)])
 
 
 @pytest.mark.parametrize("writer", PEERS)
 def test_longest_keys(clients: dict[str, Peer], table: str, part: Span, writer: str) -> None:
     """Keys of 32,767 bytes, of a table whose regions each client has met before."""
+    # The official client gets them, but a scan of it goes on with a key one byte longer.
     rows = draw_longest(part.start)
     for client in clients.values():
         assert [b"", b""] == [
             row.row for row in client.get(table, [part.start + b"\0", part.start + b"\xff"])
         ]
     clients[writer].write(table, rows)
-    agree(clients, table, part, rows)
+    agree(clients, table, part, rows, cannot_scan="official")
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -11,6 +11,7 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey.errors import Refused
+from rowkey.hbase.connection import anew_in_children
 from rowkey.hbase.errors import (
     AtOnceError,
     CallTimedOut,
@@ -60,6 +61,11 @@ class Caller:
         self.registry, self.servers = registry, servers
         self.locations, self.settings = locations, settings
         self._master: Server | None = None
+        self.start_anew()
+        anew_in_children(self)
+
+    def start_anew(self) -> None:
+        """In a forked child: wait for nobody whom the parent would wake."""
         self._closing = Event()
 
     def deadline(self) -> Deadline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,11 +72,41 @@ os.wait()
 os._exit(0)
 """
 
+SOCKETS = """
+import json, os, signal
+from hbase.fakes import FakeServer, answering
+from rowkey.hbase.connection import Servers
+from rowkey.hbase.errors import ConnectionLost
+from rowkey.hbase.settings import Deadline, Settings
 
-def test_a_child_starts_anew() -> None:
-    """With every lock held and lookups under way at the fork; its scan opens its own scanner."""
+def asked(param):
+    line = servers.connection(server.address, "ClientService", Deadline.after(20))
+    answer = line.send("Get", param, deadline=Deadline.after(20)).result(Deadline.after(20))
+    return line, answer.message.decode()
+
+server, servers = FakeServer(answering(lambda one: one.param)), Servers(Settings())
+line, _ = asked(b"before")
+if os.fork() == 0:
+    signal.alarm(20)  # ends it if it hangs
+    try:
+        line.send("Get", b"", deadline=Deadline.after(5))
+    except ConnectionLost as error:
+        print(json.dumps(error.mistake.what), flush=True)
+    line.close()
+    print(json.dumps(asked(b"child")[1]), flush=True)
+    servers.close()
+    os._exit(0)
+os.wait()
+same, answer = asked(b"parent")
+print(json.dumps([answer, same is line, len(server.peers)]), flush=True)
+os._exit(0)
+"""
+
+
+def run(script: str) -> list[object]:
+    """What a script says, line by line; it runs in a process of its own, as it forks."""
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT],
+        [sys.executable, "-W", "ignore", "-c", script],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -83,6 +114,18 @@ def test_a_child_starts_anew() -> None:
         check=False,
     )
     assert "" == ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def test_a_child_opens_its_own_and_leaves_the_parents() -> None:
+    """The child's first call works on a new socket; the parent's connection stays whole."""
+    refused, answer, after = run(SOCKETS)
+    assert re.fullmatch(r"the connection belongs to process \d+, which was forked", str(refused))
+    assert ("child", ["parent", True, 2]) == (answer, after)
+
+
+def test_a_child_starts_anew() -> None:
+    """With every lock held and lookups under way at the fork; its scan opens its own scanner."""
     expected = {
         "flight": 2,
         "server": "does not accept connections: Connection refused",
@@ -92,4 +135,4 @@ def test_a_child_starts_anew() -> None:
         "rows": ["b", "c"],
         "opened": 2,
     }
-    assert expected == json.loads(ran.stdout)
+    assert [expected] == run(SCRIPT)

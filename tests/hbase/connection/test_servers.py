@@ -1,5 +1,4 @@
 import json
-import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -339,29 +338,6 @@ def test_threads_and_sockets_do_not_grow() -> None:
         assert sum(lost) > 0
         assert 1 >= sum(one["broken"] is None for one in servers.dump()["connections"])
     assert before == (threading.active_count(), open_files())
-
-
-def test_a_forked_child_opens_its_own_and_leaves_the_parents(tmp_path: Path) -> None:
-    """The child's first call works on a new socket; the parent's connection stays whole."""
-    with FakeServer(echo) as server, client() as servers:
-        line = servers.connection(server.address, "ClientService", soon())
-        asked(servers, server.address)
-        child = os.fork()
-        if child == 0:  # nothing of the test may go on here
-            told = {}
-            try:
-                with pytest.raises(ConnectionLost, match="which was forked"):
-                    line.send("Get", b"", deadline=soon())
-                line.close()
-                told = {"answer": asked(servers, server.address, b"child").decode()}
-                servers.close()
-            finally:
-                (tmp_path / "told").write_text(json.dumps(told))
-                os._exit(0)
-        os.waitpid(child, 0)
-        assert {"answer": "child"} == json.loads((tmp_path / "told").read_text())
-        assert b"parent" == asked(servers, server.address, b"parent")
-        assert line is servers.connection(server.address, "ClientService", soon())
 
 
 def test_the_dump_is_json() -> None:

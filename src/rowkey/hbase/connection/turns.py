@@ -117,19 +117,20 @@ class Turns:
 
         All is tried from before the turn is taken: the keyboard may interrupt at any place.
         """
-        bell = Lock()
-        bell.acquire()
+        bell = None
         mine = woken = False
         try:
             with self._lock:
                 if done():
                     return
                 if self.reading:
+                    bell = Lock()
+                    bell.acquire()
                     bells.append(bell)
                     self._sleepers[bell] = bells
                 else:
                     mine = self.reading = True
-            if mine:
+            if bell is None:
                 self._read(done, deadline)
             else:
                 woken = bell.acquire(timeout=deadline.left())
@@ -140,7 +141,7 @@ class Turns:
         finally:
             if mine:
                 self.leave()
-            else:
+            elif bell is not None:
                 self._get_up(bell, woken=woken)
                 if done() and not self.reading:  # perhaps woken to read, which it will not
                     self._pass_on()

@@ -26,7 +26,10 @@ class UnknownHost(ServerGone):
 
 
 class CallTimedOut(ServerGone):
-    """No answer in time; the connection is closed, and what was done of the call is not known."""
+    """No answer in time; what was done of the call is not known.
+
+    One that has waited for `Settings.call_s` closes its connection.
+    """
 
 
 class HeaderRefused(ServerGone):
