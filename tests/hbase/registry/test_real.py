@@ -48,10 +48,8 @@ def test_region_servers_answer_as_well(hbase_cluster: Cluster, servers: Servers)
 
 
 def test_ports_that_are_no_registry_say_so(hbase_cluster: Cluster, servers: Servers) -> None:
-    """ZooKeeper asked as a master, a master asked as ZooKeeper, and a root that is not there.
-
-    ZooKeeper only hangs up, as a master does that dies: that may pass, and is tried a few times.
-    """
+    """ZooKeeper asked as a master, a master asked as ZooKeeper, and a root that is not there."""
+    # ZooKeeper only hangs up, as a master does that dies: that may pass, and is tried a few times.
     urls = {
         f"hbase+master://{hbase_cluster.zookeeper}": NobodyThere,
         f"hbase://{hbase_cluster.master}": NoCluster,
