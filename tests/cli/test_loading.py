@@ -368,6 +368,7 @@ def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
     assert sorted(told) == told
 
 
+@pytest.mark.long
 def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> None:
     """Mixed or not, its row alone is left out, whatever types the other batches then have."""
     numbers = [*range(150_000), 2**40, *range(150_001, 200_000)]

@@ -113,6 +113,7 @@ def test_pause(hbase_cluster: Cluster, table: str) -> None:
     assert b"300" == found.cells[0].value
 
 
+@pytest.mark.long
 def test_kill(hbase_cluster: Cluster, table: str) -> None:
     """A killed server's regions are served by others, with every acknowledged row."""
     killed = hbase_cluster.holders(table)[b"300"]
