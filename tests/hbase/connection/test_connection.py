@@ -7,8 +7,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from hbase.connection.lines import GENEROUS_S, asked, opened, soon
 from hbase.fakes import Asked, FakeServer, Peer, answer_frame, answering, fault_frame, stalled
-from rowkey.hbase.connection import Connection
 from rowkey.hbase.errors import (
     AskedWrongly,
     AuthenticationNeeded,
@@ -20,28 +20,9 @@ from rowkey.hbase.errors import (
     MalformedAnswer,
     NotServingRegion,
 )
-from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.frames import FRAME_BYTES_MOST
 from rowkey.hbase.wire.proto import varint
-
-GENEROUS_S = 10.0
-"""Seconds in which everything here ends that does not hang."""
-
-
-def soon() -> Deadline:
-    """A deadline that no test comes near."""
-    return Deadline.after(30)
-
-
-def opened(server: FakeServer, **settings: object) -> Connection:
-    """A connection to a fake server."""
-    limits = Settings(**settings)  # type: ignore[arg-type]
-    return Connection.open(server.address, "ClientService", limits, soon())
-
-
-def asked(line: Connection, method: str = "Get", param: bytes = b"") -> bytes:
-    """The body of the answer to one request."""
-    return line.send(method, param, deadline=soon()).result(soon()).message
 
 
 def test_first_words_and_a_request_are_as_the_server_reads_them() -> None:

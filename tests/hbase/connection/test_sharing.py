@@ -9,8 +9,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from hbase.connection.lines import GENEROUS_S, asked, opened, soon
 from hbase.fakes import Asked, FakeServer, Peer, answer_frame, answering, stalled
-from rowkey.hbase.connection import Connection
 from rowkey.hbase.errors import (
     AskedWrongly,
     BusyError,
@@ -19,27 +19,8 @@ from rowkey.hbase.errors import (
     HeaderRefused,
     ServerGone,
 )
-from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.proto import varint
-
-GENEROUS_S = 10.0
-"""Seconds in which everything here ends that does not hang."""
-
-
-def soon() -> Deadline:
-    """A deadline that no test comes near."""
-    return Deadline.after(30)
-
-
-def opened(server: FakeServer, **settings: object) -> Connection:
-    """A connection to a fake server."""
-    limits = Settings(**settings)  # type: ignore[arg-type]
-    return Connection.open(server.address, "ClientService", limits, soon())
-
-
-def asked(line: Connection, method: str = "Get", param: bytes = b"") -> bytes:
-    """The body of the answer to one request."""
-    return line.send(method, param, deadline=soon()).result(soon()).message
 
 
 def test_sixteen_threads_each_get_their_own_answers() -> None:
