@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+# Two processes: one works with the cluster and mostly waits for it, the other does all else.
+PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long test-hbase check format docs bench hbase lock clean
@@ -20,10 +22,10 @@ demo: $(READY)  # judge six designs on two real recordings that ship with rowkey
 	$(BIN)/python tools/demo.py
 
 test: $(READY) check  # everything CI runs: style, types, walls, docs, laws, the Java oracles
-	$(BIN)/pytest -m "not long"
+	$(PYTEST) -m "not long"
 
 test-long: $(READY)  # the same laws with deeper loops, and what each part took
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest --durations=40
+	HYPOTHESIS_PROFILE=long $(PYTEST) --durations=40
 
 VERSION ?= 2.5.13-hadoop3
 test-hbase: $(READY)  # what is asked of a cluster, asked of another HBase: make test-hbase VERSION=...

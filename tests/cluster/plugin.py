@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from cluster import Cluster, Judge, JudgedEngine
     from rowkey.engines import Engine
+
+CLUSTER = "hbase_cluster"
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
@@ -64,3 +68,11 @@ def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
     from cluster import JudgedEngine
 
     return JudgedEngine(hbase_cluster)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever works with the cluster, or with one of its own, runs in one process: there is one."""
+    for item in items:
+        if CLUSTER in getattr(item, "fixturenames", ()) or item.path.parent == HERE:
+            item.add_marker(pytest.mark.xdist_group(CLUSTER))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 HBASE = Path(__file__).parent / "hbase"
 JAVA_LEAST = 17  # the -hadoop3 builds of HBase 2.6 and the language level of Oracle.java
@@ -124,7 +126,11 @@ def build(
     java = _java(environment)
     built = (kept or _kept(environment)) / source.digest()
     if not _complete(built):
-        _build(source, built, environment)
+        built.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(built.parent):
+            # Another test process may have built it meanwhile.
+            if not _complete(built):
+                _build(source, built, environment)
     jars = (built / "class-path").read_text()
     return Built(java, os.pathsep.join((str(built), jars)))
 
@@ -146,7 +152,6 @@ def _complete(built: Path) -> bool:
 
 def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
     javac, maven = _tool("javac", environment), _tool("mvn", environment)
-    built.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=built.parent, prefix="building-") as scratch:
         fresh = Path(scratch) / "program"
         fresh.mkdir()
@@ -154,12 +159,18 @@ def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
         compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), str(source.program))
         _run(compile_, COMPILE_S, environment)
         shutil.rmtree(built, ignore_errors=True)
-        try:
-            fresh.rename(built)
-        except OSError:
-            # Another test session may have been faster: what it built is the same.
-            if not _complete(built):
-                raise
+        fresh.rename(built)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else builds into a folder: two Mavens that fetch the same jars may harm each other."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def _resolve(maven: str, source: Source, to: Path, environment: Mapping[str, str]) -> str:

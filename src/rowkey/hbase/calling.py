@@ -255,6 +255,8 @@ class Attempts:
 
         A region that is elsewhere is looked for at once, the first time; all else waits twice as
         long as the time before, and a little more or less, so that many do not come back together.
+        A pause that would outlast the operation ends it, so that its error tells what a server
+        said, and not that a last attempt had no time.
 
         Raises:
             HBaseError: this one, if another attempt cannot succeed.
@@ -264,13 +266,13 @@ class Attempts:
         self._few += error.few_times
         if not error.retriable or self._few >= FEW_TIMES:
             raise error
-        if self.deadline.expired or self.count >= self.settings.attempts:
-            spent = "time is" if self.deadline.expired else "attempts are"
+        pause_s = self._pause_s(error)
+        late = self.deadline.left() <= (pause_s or 0.0)
+        if late or self.count >= self.settings.attempts:
+            spent = "time is" if late else "attempts are"
             path, what = error.mistake.path, f"an operation's {spent} used up"
             raise OutOfTime(path, what, last=error, attempts=self.count) from error
-        if isinstance(error, AtOnceError) or (isinstance(error, ElsewhereError) and self.count < 2):
-            return
-        if self._closing.wait(min(self._pause(), self.deadline.left())):
+        if pause_s is not None and self._closing.wait(pause_s):
             raise Refused("client", "it was closed amid an operation", "an open client")
 
     def progressed(self) -> None:
@@ -278,7 +280,9 @@ class Attempts:
         self.count = self._few = 0
         self.deadline = Deadline.after(self.settings.operation_s)
 
-    def _pause(self) -> float:
+    def _pause_s(self, error: HBaseError) -> float | None:
+        if isinstance(error, AtOnceError) or (isinstance(error, ElsewhereError) and self.count < 2):
+            return None
         longest = self.settings.pause_most_s
         pause = min(longest, self.settings.pause_s * 2.0 ** min(self.count - 1, 20))
         return pause * random.uniform(0.75, 1.25)  # noqa: S311 - spreads retries, guards nothing
