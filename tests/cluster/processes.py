@@ -32,7 +32,7 @@ class State:
 
     Args:
         java: the JVM.
-        class_path: the judge, then HBase's jars.
+        class_path: the programs of this folder, then HBase's jars.
         ports: its ports.
         flags: of the servers' JVMs.
         processes: process ids by name.
@@ -47,14 +47,18 @@ class State:
     owner: int = field(default_factory=os.getpid)
 
     @property
-    def jars(self) -> str:
-        """HBase's jars alone: a JVM takes no archive of a class path with folders before them."""
-        return self.class_path.partition(os.pathsep)[2]
-
-    @property
     def archives(self) -> Archives:
         """Where the JVMs' archives of classes are."""
         return Archives(self.java, Path(self.class_path.partition(os.pathsep)[0]))
+
+    def servers_path(self, conf: Path) -> str:
+        """The servers' class path: jars first, as a JVM takes no archive where folders lead.
+
+        Args:
+            conf: the folder of the configuration.
+        """
+        ours, _, jars = self.class_path.partition(os.pathsep)
+        return os.pathsep.join((jars, str(conf), ours))
 
     @classmethod
     def read(cls, directory: Path) -> State:
@@ -109,7 +113,7 @@ def spawn(
     ]
     environment = {
         **os.environ,
-        "CLASSPATH": os.pathsep.join((state.jars, str(directory / "conf"))),
+        "CLASSPATH": state.servers_path(directory / "conf"),
     }
     log = os.open(log_of(directory, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:

@@ -67,14 +67,17 @@ def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
     return {
         "hbase.cluster.distributed": "true",
         "hbase.rootdir": f"file://{directory}/data",
-        # The raw one supports hflush and hsync: a killed server loses nothing it acknowledged.
-        "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+        # It supports hflush and hsync: a server that is killed, or paused until it is given up,
+        # loses nothing it acknowledged.
+        "fs.file.impl": "Fenced",
         "hbase.unsafe.stream.capability.enforce": "true",
         "hbase.wal.provider": "filesystem",
         "hbase.tmp.dir": f"{directory}/tmp",
         "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",
         **_network(directory, ports),
         "zookeeper.session.timeout": str(session_ms),
+        # The master writes to hbase:meta where it was; it asks again once that server is given up.
+        "hbase.rpc.timeout": str(session_ms),
         "hbase.zookeeper.property.tickTime": str(ZK_TICK_MS),
         "hbase.client.scanner.timeout.period": str(SCANNER_LEASE_MS),
         # The status of the cluster is half a second old at most.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from secrets import token_hex
 from struct import pack
 from typing import TYPE_CHECKING, Self
 
@@ -13,8 +15,10 @@ import pytest
 
 from cluster import JudgeError
 from hbase.storm import BUCKETS, DEADLINE_S, SCANS, Storm, threads_and_sockets
+from rowkey.cells import Family
 from rowkey.errors import RowkeyError
 from rowkey.hbase import Settings, connect
+from rowkey.hbase.errors import HBaseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,6 +164,42 @@ IN_TURN = [
     )
 ] + EVERY_DAY[:2]
 """Every server in turn, thirty faults."""
+
+
+def test_a_server_that_was_given_up_acknowledges_nothing(
+    hbase_cluster: Cluster, hbase_url: str, client: Client
+) -> None:
+    """What a server is asked while it stands still is not acknowledged, or is there afterwards."""
+    name = f"given_up_{token_hex(4)}"
+    client.admin.create(name, [Family("d")])
+    at = str(hbase_cluster.holders(name)[b""])
+    [region] = client.admin.regions(name)
+    old, rows = known_as(hbase_cluster, at), [b"%d" % n for n in range(8)]
+    patient = Settings(call_s=SETTLED_S, operation_s=SETTLED_S, attempts=1)
+    with connect(hbase_url, patient) as one, ThreadPoolExecutor(len(rows)) as threads:
+        one.table(name).get(b"a")  # so that it is known where the region is
+        hbase_cluster.pause(at)
+        asked = [threads.submit(acknowledges, one, name, row) for row in rows]
+        hbase_cluster.wait(
+            lambda: [region] != client.admin.regions(name), f"another serves what {at} did"
+        )
+        hbase_cluster.resume(at)
+        acknowledged = [row for row, told in zip(rows, asked, strict=True) if told.result()]
+    assert not goes_on(hbase_cluster, at, old)
+    start_anew(hbase_cluster, at, old)
+    there = [row for row in acknowledged if client.table(name).get(row).cells]
+    client.admin.disable(name)
+    client.admin.delete(name)
+    print(f"{len(acknowledged)} of {len(rows)} acknowledged")
+    assert acknowledged == there
+
+
+def acknowledges(client: Client, table: str, row: bytes) -> bool:
+    """Whether a put is acknowledged at the first attempt."""
+    with suppress(HBaseError):
+        client.table(table).put(row, {("d", b""): b"v"})
+        return True
+    return False
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ class Source:
     """A Java program and the artifacts it runs on.
 
     Args:
-        folder: holds `pom.xml` and the program.
-        main: its class, which its file is named after.
+        folder: holds `pom.xml` and the program, one or more files.
+        main: the class that is started, which a file is named after.
         properties: of the pom, in place of what stands there: `hbase.version=2.5.13-hadoop3`.
     """
 
@@ -56,14 +56,14 @@ class Source:
         return self.folder / "pom.xml"
 
     @property
-    def program(self) -> Path:
+    def program(self) -> list[Path]:
         """The program."""
-        return self.folder / f"{self.main}.java"
+        return sorted(self.folder.glob("*.java"))
 
     def digest(self) -> str:
         """Changes whenever the build would give something else."""
         told = sha256(" ".join((RESOLVE, *COMPILE, *self.properties)).encode())
-        for file in (self.pom, self.program):
+        for file in (self.pom, *self.program):
             told.update(file.read_bytes())
         return told.hexdigest()[:16]
 
@@ -156,7 +156,7 @@ def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
         fresh = Path(scratch) / "program"
         fresh.mkdir()
         class_path = _resolve(maven, source, fresh / "class-path", environment)
-        compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), str(source.program))
+        compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), *map(str, source.program))
         _run(compile_, COMPILE_S, environment)
         shutil.rmtree(built, ignore_errors=True)
         fresh.rename(built)

@@ -40,7 +40,7 @@ class Machine:
         for made in (self.tools, self.source.folder):
             made.mkdir()
         self.source.pom.write_text("<project/>")
-        self.source.program.write_text("class Oracle {}")
+        (folder / "source" / "Oracle.java").write_text("class Oracle {}")
         self.jar.touch()
         self.environment = {
             "PATH": str(self.tools),
@@ -114,7 +114,7 @@ def change_the_pom(machine: Machine) -> None:
 
 def change_the_program(machine: Machine) -> None:
     """The Java program changes."""
-    machine.source.program.write_text("class Oracle { }")
+    machine.source.program[0].write_text("class Oracle { }")
 
 
 @pytest.mark.parametrize("change", [lose_the_jar, change_the_pom, change_the_program])
