@@ -11,7 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # A room is reached as an attribute too: rowkey.simulate.run(design).
-_DOORS = ("cells", "design", "heat", "keys", "plan", "regions", "simulate", "table", "workload")
+_DOORS = (
+    "cells", "design", "heat", "keys", "lint", "plan", "regions", "simulate", "table", "workload",
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from rowkey.design import Design, json_schema, properties_of

@@ -17,6 +17,7 @@ from rowkey.hbase import requests
 from rowkey.hbase.messages.contract import Request
 from rowkey.heat import CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
+from rowkey.lint import RULES
 from rowkey.regions import SPLITS
 from rowkey.rows import PLACES
 from rowkey.workload import DRAWS, FORMATS
@@ -48,6 +49,7 @@ DRAWERS = {
     "draws": DRAWS,
     "formats": FORMATS,
     "causes": CAUSES,
+    "rules": RULES,
     "places": PLACES,
     "backends": ENGINES,
     "stores": CATALOGS,

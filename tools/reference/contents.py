@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.reference import clusters, kinds, sources, surface, words
+from tools.reference import clusters, kinds, rules, sources, surface, words
 from tools.reference.markdown import first_line, page, table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "arrivals": kinds.arrivals,
     "draws": kinds.draws,
     "causes": kinds.causes,
+    "rules": rules.rules,
     "cli": surface.cli,
     "json": surface.json,
     "python": surface.python,

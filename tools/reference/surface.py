@@ -101,7 +101,7 @@ def json() -> str:
 
 
 ROOMS = ("schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan", "workload",
-         "design", "heat", "simulate", "catalog", "table", "render")  # fmt: skip
+         "design", "heat", "lint", "simulate", "catalog", "table", "render")  # fmt: skip
 
 
 def python() -> str:

@@ -3,6 +3,8 @@
 from rowkey.design.cutting import Cut, prefixes_of
 from rowkey.design.design import Design
 from rowkey.design.editors import json_schema
+from rowkey.design.load import Written
+from rowkey.design.paths import path_text
 from rowkey.design.properties import (
     PartProperties,
     Properties,
@@ -17,8 +19,10 @@ __all__ = [
     "PartProperties",
     "Properties",
     "ReadProperties",
+    "Written",
     "example_values",
     "json_schema",
+    "path_text",
     "prefixes_of",
     "properties_of",
 ]

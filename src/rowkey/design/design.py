@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import FOREVER_S, check_table
 from rowkey.design.cutting import bind_splits, prefixes_of
 from rowkey.design.dump import dumped, spelled
-from rowkey.design.load import parsed, text_of
+from rowkey.design.load import Written, parsed, text_of
 from rowkey.design.mending import NO_NAME, Mended, entity_of, mended
 from rowkey.design.paths import in_order, needs_quotes, requoted
 from rowkey.design.placing import bind_families, check_columns, check_places
@@ -60,6 +60,7 @@ class Design:
 
     def __init__(self, table: str, key: str | tuple[Term, ...], **words: Any) -> None:
         notation = print_key(key) if isinstance(key, tuple) else key
+        self.written: Written | None = None
         self._bind({"table": table, "key": notation, **words}, Path())
 
     @classmethod
@@ -90,6 +91,7 @@ class Design:
             design._bind(words, directory or Path())  # noqa: SLF001 - its own
         except DeclarationError as problem:
             raise DeclarationError(places.placed(problem.mistakes), source) from None
+        design.written = Written(source, text, places)
         return design
 
     def dumps(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design.paths import in_order, path_text, prefixes
@@ -54,9 +54,32 @@ class Places:
         spots.sort(key=lambda spot: (spot[0], in_order(spot[1].path) if spot[0][1] else ()))
         return [replace(mistake, line=line) for (_, line), mistake in spots]
 
+    def line_of(self, path: str) -> int:
+        """The line of a word, or of the nearest word above it that is there; 0 if there is none."""
+        return self._spot(path)[1]
+
+    def path_at(self, line: int) -> str:
+        """The first word on a line; empty if none begins there."""
+        return next((path for path, (_, at) in self.found.items() if at == line), "")
+
     def _spot(self, path: str) -> tuple[int, int]:
         """Place in the file, and line, of a path or of the nearest word it lies below."""
         return next((self.found[text] for text in prefixes(path) if text in self.found), (-1, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A design as its file has it.
+
+    Args:
+        source: the file's name, or an empty string.
+        text: what stands in it.
+        places: finds the line of a word.
+    """
+
+    source: str
+    text: str
+    places: Places
 
 
 def text_of(path: Path) -> str:

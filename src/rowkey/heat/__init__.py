@@ -3,9 +3,12 @@
 from rowkey.heat.causes import KINDS as CAUSES
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding, Measured
-from rowkey.heat.foresight import foreseen
+from rowkey.heat.foresight import declared_facts, foreseen
+from rowkey.heat.leading import entities, is_of_time, leading_part, moves_with_clock
 from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
+from rowkey.heat.proposals import front_salt, wider_bucket
+from rowkey.heat.reachable import region_shares
 from rowkey.heat.shares import EqualCounts, Shares
 from rowkey.heat.skew import (
     balancer_cost,
@@ -35,13 +38,21 @@ __all__ = [
     "Skew",
     "WindowCounts",
     "balancer_cost",
+    "declared_facts",
     "effective",
+    "entities",
     "entropy",
     "even_share",
     "even_spread",
     "foreseen",
+    "front_salt",
     "gini",
     "horticulture",
+    "is_of_time",
+    "leading_part",
+    "moves_with_clock",
     "peak_to_mean",
+    "region_shares",
     "variation",
+    "wider_bucket",
 ]

@@ -15,16 +15,22 @@ if TYPE_CHECKING:
     from rowkey.heat.evidence import Finding
 
 
-def foreseen(design: Design, facts: Mapping[str, Facts] | None = None) -> list[Finding]:
+def foreseen(
+    design: Design,
+    facts: Mapping[str, Facts] | None = None,
+    boundaries: Boundaries | None = None,
+) -> list[Finding]:
     """The causes a design shows by itself, the one that explains most first.
 
     Args:
         design: the design.
         facts: what is known of its fields; what the file declares if None.
+        boundaries: where its regions begin; those that the file alone gives if None.
     """
     known = facts if facts is not None else declared_facts(design)
-    unknown = design.cut.needs_sample or design.cut.needs_count
-    boundaries = Boundaries() if unknown else design.cut.boundaries(design.key)
+    unknown = boundaries is None and (design.cut.needs_sample or design.cut.needs_count)
+    if boundaries is None:
+        boundaries = Boundaries() if unknown else design.cut.boundaries(design.key)
     found: list[Finding] = []
     for cause in sorted(KINDS.values(), key=lambda kind: kind.needs_even):
         if unknown and cause.needs_boundaries:

@@ -12,6 +12,7 @@ from rowkey.render.documents import (
     vectors_document,
 )
 from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
+from rowkey.render.findings import FINDINGS, finding_lines, findings_document
 from rowkey.render.plans import (
     EXPLAIN,
     EXPLANATIONS,
@@ -33,6 +34,7 @@ __all__ = [
     "COUNT",
     "EXPLAIN",
     "EXPLANATIONS",
+    "FINDINGS",
     "FORMAT",
     "REGIONS",
     "REPAIR",
@@ -45,6 +47,8 @@ __all__ = [
     "explanation_document",
     "explanation_lines",
     "explanations_document",
+    "finding_lines",
+    "findings_document",
     "mistakes_document",
     "paths_of",
     "plain",

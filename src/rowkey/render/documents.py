@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.render.findings import findings_document
 from rowkey.render.packing import packing_document
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rowkey.errors import Mistake
     from rowkey.heat import Finding, Shares, Skew
     from rowkey.keys import Key, Row
+    from rowkey.lint import Findings
     from rowkey.schema import Value
     from rowkey.simulate import CutFound, Simulation
     from rowkey.workload import Packing
@@ -176,7 +178,7 @@ def check_document(
     path: str,
     design: Design,
     found: Properties,
-    foreseen: Iterable[Finding],
+    judged: Findings,
     packing: Packing | None = None,
 ) -> dict[str, Any]:
     """A sound design file with what follows from it, as `rowkey check -f json` prints it."""
@@ -221,7 +223,8 @@ def check_document(
             }
             for read in found.reads
         ],
-        "foreseen": [_cause(cause) for cause in foreseen],
+        "foreseen": [_cause(cause) for cause in judged.causes],
+        **findings_document(judged),
         "remarks": list(found.remarks),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.render.findings import FINDINGS
 from rowkey.render.packing import PACKING
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ CHECK = {
     "reads[].order_served": "whether rows come in the order asked for, forwards or backwards",
     "reads[].error": "why it cannot be planned",
     **_FORESEEN,
+    **FINDINGS,
     "remarks[]": "what else should be known",
 }
 

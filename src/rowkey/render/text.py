@@ -7,6 +7,7 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from rowkey.render.findings import finding_lines
 from rowkey.render.packing import packing_lines
 from rowkey.render.terminal_map import heat_map, instant
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rowkey.design import Design, PartProperties, Properties, ReadProperties
-    from rowkey.heat import Finding, Skew
+    from rowkey.heat import Skew
+    from rowkey.lint import Findings
     from rowkey.regions import Sizing
     from rowkey.simulate import ReadResult, Simulation
     from rowkey.workload import Packing
@@ -260,10 +262,10 @@ def check_lines(
     path: str,
     design: Design,
     found: Properties,
-    foreseen: Iterable[Finding],
+    judged: Findings,
     packing: Packing | None = None,
 ) -> Iterator[str]:
-    """A sound design file: what follows from it."""
+    """A sound design file: what follows from it, then what the rules say of it."""
     yield f"{path}: {design.table}  {design.key}"
     yield from map(_part_line, found.parts)
     yield f"  a row key has {_size(found.key_least, found.key_most)}"
@@ -281,10 +283,10 @@ def check_lines(
         yield f"  {_counted(found.regions, 'region')}"
     for read in found.reads:
         yield f"  read {read.name}: {_read_words(read)}"
-    for cause in foreseen:
+    for cause in judged.untold:
         yield f"  foreseen: {cause.message} [{cause.code}]"
         yield f"    {cause.remedy}"
-    yield from (f"  {remark}" for remark in found.remarks)
+    yield from finding_lines(path, judged)
 
 
 def _size(least: int, most: int | None) -> str:

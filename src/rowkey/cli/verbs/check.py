@@ -2,44 +2,146 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from rowkey.cli.options import EXIT_ZERO, TEXT_OR_JSON, print_json, print_lines
+from rowkey.cli.options import (
+    EXIT_ZERO,
+    FORMAT,
+    SAMPLE,
+    TEXT_OR_JSON,
+    print_aside,
+    print_json,
+    print_lines,
+)
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.design import Design
+    from rowkey.lint import Findings, Seen
 
 
-@click.command(short_help="Mistakes of design files, and what follows from sound ones.")
+@click.command(short_help="Mistakes of design files, and what the rules find in sound ones.")
 @click.argument("designs", nargs=-1, required=True)
+@SAMPLE
+@FORMAT
+@click.option(
+    "--select", multiple=True, metavar="RULE", help="Only these: a code, its beginning, or a name."
+)
+@click.option("--ignore", multiple=True, metavar="RULE", help="All but these.")
+@click.option(
+    "--severity",
+    type=click.Choice(["info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="Least severity of a finding that it leaves with 1 for.",
+)
 @TEXT_OR_JSON
 @EXIT_ZERO
-def command(designs: tuple[str, ...], output: str, *, exit_zero: bool) -> int:
-    """Report every mistake of design files with its line; of sound ones, what they can and cannot.
+def command(
+    designs: tuple[str, ...],
+    sample: str | None,
+    sample_format: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    severity: str,
+    output: str,
+    *,
+    exit_zero: bool,
+) -> int:
+    """Report every mistake of design files with its line; of sound ones, what they can and cannot,
+    and what the rules find.
 
-    Leaves with 1 if a file has mistakes.
+    Rules look at the sample where there is one, given or declared, and else at the declaration. A
+    finding is allowed by a comment on its line, or above it: `# rowkey: allow NAME - reason`.
+    Leaves with 1 if a file has mistakes, or findings of the severity.
 
     \b
     rowkey check logs.toml
+    rowkey check logs.toml --sample events.csv --ignore RK1
     rowkey check designs/*.toml -f json
-    """
-    from rowkey.cli.packing import packing_for
-    from rowkey.design import Design, properties_of
+    """  # noqa: D205 - the sentence is the help's first paragraph
+    from rowkey.design import Design
     from rowkey.errors import DeclarationError
-    from rowkey.heat import foreseen
-    from rowkey.render import check_document, check_lines, mistakes_document
+    from rowkey.render import mistakes_document
 
-    documents, broken = [], 0
+    words = None if sample_format is None else {"kind": sample_format}
+    documents, is_bad = [], False
     for path in designs:
         try:
             design = Design.read(path)
         except DeclarationError as problem:
-            broken += 1
+            is_bad = True
             documents.append(mistakes_document(path, problem.mistakes))
             if output == "text":
                 print_lines([str(problem)])
             continue
-        found, causes, packing = properties_of(design), foreseen(design), packing_for(design)
-        documents.append(check_document(path, design, found, causes, packing))
-        if output == "text":
-            print_lines(check_lines(path, design, found, causes, packing))
+        seen = _seen(path, design, sample, words)
+        judged = _judged(design, seen, select, ignore)
+        is_bad |= bool(judged.at_least(severity))  # type: ignore[arg-type]
+        documents.append(_told(path, design, judged, (sample, words), as_text=output == "text"))
     if output == "json":
         print_json(documents[0] if len(documents) == 1 else documents)
-    return 1 if broken and not exit_zero else 0
+    return 1 if is_bad and not exit_zero else 0
+
+
+def _seen(
+    path: str, design: Design, sample: str | None, words: Mapping[str, Any] | None
+) -> Seen | None:
+    """What the sample shows; a declared one that cannot be read is told, and done without."""
+    from rowkey.errors import SampleError
+    from rowkey.lint import look
+
+    if sample is not None:
+        return look(design, sample, words)
+    if design.sample_path is None:
+        return None
+    try:
+        return look(design, design.sample_path, words)
+    except SampleError as problem:
+        print_aside([f"{path} is judged without its sample: {problem}"])
+        return None
+
+
+def _judged(
+    design: Design, seen: Seen | None, select: tuple[str, ...], ignore: tuple[str, ...]
+) -> Findings:
+    """What the rules say.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    from rowkey.lint import check
+
+    try:
+        return check(design, seen, select=_split(select), ignore=_split(ignore))
+    except Refused as refusal:
+        raise click.UsageError(str(refusal)) from None
+
+
+def _split(given: tuple[str, ...]) -> list[str]:
+    """Words that were given one by one, or with commas between them."""
+    return [word.strip() for words in given for word in words.split(",") if word.strip()]
+
+
+def _told(
+    path: str,
+    design: Design,
+    judged: Findings,
+    sample: tuple[str | None, Mapping[str, Any] | None],
+    *,
+    as_text: bool,
+) -> dict[str, Any]:
+    """The document of a sound file; its text is printed, where text is wanted."""
+    from rowkey.cli.packing import packing_for
+    from rowkey.design import properties_of
+    from rowkey.render import check_document, check_lines
+
+    facts = None if judged.seen is None else judged.seen.facts
+    found, packing = properties_of(design, facts), packing_for(design, *sample)
+    if as_text:
+        print_lines(check_lines(path, design, found, judged, packing))
+    return check_document(path, design, found, judged, packing)

@@ -1,0 +1,61 @@
+"""What a rule says of a design: where, what, how it is known, and what to write instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from rowkey.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Severity = Literal["info", "warning", "error"]
+
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
+"""From the one that is only worth knowing to the one that makes a design useless or loses rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing a rule says of a design.
+
+    Args:
+        code: the rule's code.
+        name: the rule's name, as it reads after "allow".
+        severity: how much it matters.
+        path: where in the design, as dotted names and indexes: `families.d.ttl`.
+        what: what is the case, with its figures, as a sentence without its full stop.
+        remedy: what to write instead, as a sentence; empty if nothing is better.
+        value: the value it is about, as the file has it; None if it is about none.
+        evidence: the figures by name.
+        verdict: where today's HBase differs from what the sources say, in a sentence.
+        line: line of the file, from 1; 0 if there is no file.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    path: str
+    what: str
+    remedy: str = ""
+    value: Any = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    verdict: str = ""
+    line: int = 0
+
+    def __post_init__(self) -> None:
+        for piece in ("path", "what", "remedy", "verdict"):
+            object.__setattr__(self, piece, printable(getattr(self, piece)))
+
+    @property
+    def rank(self) -> int:
+        """How much it matters, as a number: 0 for info, 2 for error."""
+        return SEVERITIES.index(self.severity)
+
+    def __str__(self) -> str:
+        """The finding on one line: its path, code, name, what is the case, and what would help."""
+        text = f"{self.path}: {self.code} {self.name}: {self.what}"
+        if not text.endswith((".", "…")):
+            text += "."
+        return " ".join(filter(None, (text, self.remedy, self.verdict)))

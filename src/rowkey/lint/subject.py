@@ -1,0 +1,236 @@
+"""What a rule may look at: the design, what is known of it, and what follows, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import example_values, path_text
+from rowkey.errors import DeclarationError, ReadError
+from rowkey.heat import declared_facts, foreseen, leading_part
+from rowkey.keys import Transform, nested
+from rowkey.lint.allowances import Allowance, allowances_in
+from rowkey.plan import plan_read
+from rowkey.regions import size_regions
+from rowkey.schema import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.cells import Family
+    from rowkey.design import Design
+    from rowkey.heat import Finding as Foreseen
+    from rowkey.keys import Key, Part
+    from rowkey.lint.seen import Seen
+    from rowkey.plan import Plan, Read
+    from rowkey.regions import Boundaries, Demand, Sizing
+    from rowkey.rows import CellShape
+    from rowkey.schema import Bounds, Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRead:
+    """A declared read, asked with example values.
+
+    Args:
+        path: where it stands: `reads[0]`.
+        read: what is declared.
+        bounds: what it asks of each field.
+        plan: how it runs; None if no example of it can be asked.
+    """
+
+    path: str
+    read: Read
+    bounds: Bounds
+    plan: Plan | None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A design under judgement.
+
+    Args:
+        design: the design, bound.
+        seen: what a sample shows; None where there is none.
+        given: what is known of the fields besides, by name.
+    """
+
+    design: Design
+    seen: Seen | None = None
+    given: Mapping[str, Facts] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """The bound row key; `parts[i]` is what `terms[i]` declares, at the path `key`."""
+        return self.design.key
+
+    @property
+    def cluster(self) -> Cluster:
+        """What the table runs on."""
+        return self.design.cluster
+
+    @property
+    def families(self) -> Mapping[str, Family]:
+        """The families, by name, in the order of the file."""
+        return self.design.families
+
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
+        """What is known of the fields: from the sample, else as the file declares it.
+
+        A field of which nothing is known is missing.
+        """
+        facts = declared_facts(self.design)
+        for name, declared in self.design.fields.items():
+            mean = declared.words.mean_bytes
+            if mean is not None and name not in facts:
+                facts[name] = Facts(distinct=declared.words.distinct, bytes_mean=mean)
+        return {**facts, **self.given, **(self.seen.facts if self.seen is not None else {})}
+
+    def fact(self, name: str) -> Facts:
+        """What is known of one field; of an unknown one, facts that say nothing."""
+        return self.facts.get(name, Facts())
+
+    def distinct(self, name: str) -> int | None:
+        """How many values a field has, if the sample, the file or its type tells."""
+        listed = self.design.fields[name].type.listed_values
+        return self.fact(name).distinct or (None if listed is None else len(listed))
+
+    def values(self, name: str) -> list[Any]:
+        """Different values of a field that the sample shows; none without one."""
+        if self.seen is None or name not in self.seen.rows.schema.names:
+            return []
+        return [one for one in self.seen.rows.column(name).unique().to_pylist() if one is not None]
+
+    # The key
+
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """Each part of the key with its notation."""
+        for term, part in zip(self.key.terms, self.key.parts, strict=True):
+            yield f"[{term}]", part
+
+    def inner(self) -> Iterator[tuple[str, Part]]:
+        """Each part of the key, and every part it is made of, with the notation it stands in."""
+        for notation, part in self.parts():
+            for one in nested(part):
+                yield notation, one
+
+    def transforms(self) -> Iterator[tuple[str, Transform]]:
+        """Every transform of the key with the notation it stands in."""
+        return ((shown, one) for shown, one in self.inner() if isinstance(one, Transform))
+
+    @cached_property
+    def leading(self) -> Part | None:
+        """The first part of the key that is not the same in all keys."""
+        return leading_part(self.design, self.facts)
+
+    @cached_property
+    def key_bytes(self) -> float:
+        """Mean bytes of a row key; of a field of which nothing is known, a guess from its type."""
+        return self.design.key_bytes(self.facts)
+
+    # Rows and bytes
+
+    @cached_property
+    def cells(self) -> tuple[CellShape, ...]:
+        """The cells that an event writes: family, qualifier, mean bytes of the value, share."""
+        return self.design.layout.cells(self.facts)
+
+    @cached_property
+    def event_bytes(self) -> float:
+        """Bytes that one event adds to a store before encoding and compression."""
+        return self.design.layout.event_bytes(self.key_bytes, self.facts)
+
+    # Regions
+
+    @cached_property
+    def demand(self) -> Demand:
+        """What the table will hold and stand; a size of 0 where rate and ttl do not tell it."""
+        return self.design.demand(self.facts)
+
+    @cached_property
+    def sizing(self) -> Sizing:
+        """How many regions there should be, and why."""
+        return size_regions(self.demand)
+
+    @cached_property
+    def boundaries(self) -> Boundaries | None:
+        """Where regions begin; None where that follows from a sample and there is none."""
+        cut = self.design.cut
+        keys = self.seen.keys if self.seen is not None else None
+        if cut.needs_sample and not keys:
+            return None
+        try:
+            return cut.boundaries(self.key, keys, self.sizing.regions)
+        except DeclarationError:
+            return None
+
+    @cached_property
+    def causes(self) -> Mapping[str, Foreseen]:
+        """The causes of heat that the design shows by itself, by name."""
+        found = foreseen(self.design, self.facts, self.boundaries)
+        return {cause.code: cause for cause in found}
+
+    # Reads
+
+    @cached_property
+    def reads(self) -> tuple[PlannedRead, ...]:
+        """The declared reads, each planned once."""
+        return tuple(self._planned(n, read) for n, read in enumerate(self.design.reads))
+
+    def _planned(self, index: int, read: Read) -> PlannedRead:
+        path = self.at("reads", index)
+        try:
+            bounds = read.bounds(example_values(read, self.facts))
+            return PlannedRead(path, read, bounds, plan_read(self.key, bounds, read.order))
+        except ReadError:
+            return PlannedRead(path, read, {}, None)
+
+    # The file
+
+    @staticmethod
+    def at(*steps: str | int) -> str:
+        """A path as findings print it.
+
+        >>> Subject.at("families", "d", "ttl"), Subject.at("reads", 0)
+        ('families.d.ttl', 'reads[0]')
+        """
+        return path_text(steps)
+
+    def says(self, *steps: str | int) -> bool:
+        """Whether the design has a word itself, so that no default stands in for it."""
+        here: Any = self.words
+        for step in steps:
+            try:
+                here = here[step]
+            except (KeyError, IndexError, TypeError):
+                return False
+        return True
+
+    def nearest(self, *steps: str | int) -> str:
+        """The path of a word if the design has it; else of the nearest word above it."""
+        while len(steps) > 1 and not self.says(*steps):
+            steps = steps[:-1]
+        return path_text(steps)
+
+    @cached_property
+    def words(self) -> dict[str, Any]:
+        """The declaration as a tree of what stands in the file."""
+        return self.design.declaration.model_dump(by_alias=True, exclude_unset=True)
+
+    def line_of(self, path: str) -> int:
+        """The line of a word, or of the nearest one above it; 0 if there is no file."""
+        written = self.design.written
+        return 0 if written is None else written.places.line_of(path)
+
+    def path_at(self, line: int) -> str:
+        """The first word on a line of the file; empty if none begins there."""
+        written = self.design.written
+        return "" if written is None else written.places.path_at(line)
+
+    @cached_property
+    def allowances(self) -> tuple[Allowance, ...]:
+        """The findings that the file allows, each with its reason."""
+        written = self.design.written
+        return () if written is None else tuple(allowances_in(written.text))

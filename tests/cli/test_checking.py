@@ -1,0 +1,124 @@
+"""`rowkey check`: what the rules find, told to people and machines, and what it leaves with."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.command import run
+from rowkey.render import CHECK, paths_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FRONT = """\
+table = "logs"
+key   = "[ts][host]"
+
+[fields]
+ts   = "timestamp_ms"
+host = "text"
+line = { type = "text", max_bytes = 500 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, made the current one, with a design that has a warning and a remark."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "front.toml").write_text(FRONT)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ([], 1),
+        (["--exit-zero"], 0),
+        (["--severity", "info"], 1),
+        (["--severity", "error"], 0),
+        (["--ignore", "monotone-lead"], 0),
+        (["--ignore", "RK1"], 0),
+        (["--select", "RK106"], 0),
+        (["--select", "RK106", "--severity", "info"], 1),
+        (["--select", "RK106,RK101"], 1),
+        (["--select", "nothing"], 2),
+        (["--severity", "grave"], 2),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_findings_of_the_severity_are_left_with_1(more: list[str], code: int) -> None:
+    """0 is clean of them, 2 is wrong usage."""
+    assert code == run("check", "front.toml", *more).code
+
+
+@pytest.mark.usefixtures("folder")
+def test_findings_are_told_by_place_gravest_first() -> None:
+    """Each on one line that begins with file and line; a heading counts each severity."""
+    lines = run("check", "front.toml").out.splitlines()
+    told = lines[lines.index("1 warning") :]
+    assert "front.toml:2: key: RK101 monotone-lead: the key begins with ts" == told[1][:62]
+    assert ["1 remark"] == told[2:3]
+    assert told[3].startswith("front.toml:6: fields.host: RK106 unbounded-key: ")
+    assert "moving_front" not in "".join(lines)
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_unknown_rule_is_told_the_nearest() -> None:
+    """It is wrong usage, in a sentence."""
+    found = run("check", "front.toml", "--select", "monotone-leed")
+    assert "Did you mean monotone-lead?" in found.err
+
+
+def test_what_is_allowed_is_told_with_its_reason(folder: Path) -> None:
+    """It is no finding any more, and not forgotten."""
+    (folder / "front.toml").write_text(
+        FRONT.replace('[host]"', '[host]" # rowkey: allow monotone-lead - one row a day')
+    )
+    found = run("check", "front.toml")
+    assert 0 == found.code
+    assert "1 allowed\nfront.toml:2: RK101 monotone-lead: one row a day\n" in found.out
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    """What `rowkey check -f json` prints."""
+    found: dict[str, Any] = json.loads(run("check", *arguments, "-f", "json").out)
+    return found
+
+
+def test_machines_are_told_the_same(folder: Path) -> None:
+    """Every field is documented, and each finding has all of them."""
+    (folder / "front.toml").write_text(
+        FRONT.replace('host = "text"', 'host = "text" # rowkey: allow unbounded-key - short')
+    )
+    told = document("front.toml")
+    [finding] = told["findings"]
+    assert ("RK101", "monotone-lead", "warning", 2, "key") == tuple(
+        finding[name] for name in ("code", "name", "severity", "line", "path")
+    )
+    assert {"field": "ts", "rising": None} == finding["evidence"]
+    [allowed] = told["allowed"]
+    assert ("RK106", "short", 6) == (allowed["code"], allowed["why"], allowed["comment"])
+    assert None is told["sample"]
+    for path in paths_of({"findings": told["findings"], "allowed": told["allowed"]}):
+        assert path in CHECK or path.startswith("findings[].evidence.")
+
+
+def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
+    """Its name and the number of its events are told; one that cannot be read is wrong usage."""
+    (folder / "rows.csv").write_text("ts,host,line\n" + "".join(f"{n},a,b\n" for n in range(50)))
+    told = document("front.toml", "--sample", "rows.csv")
+    assert {"path": "rows.csv", "events": 50} == told["sample"]
+    [front] = [one for one in told["findings"] if one["code"] == "RK101"]
+    assert {"field": "ts", "rising": 1.0} == front["evidence"]
+    assert 2 == run("check", "front.toml", "--sample", "nothing.csv").code
+
+
+def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> None:
+    """It is said, aside, and the declaration is judged."""
+    (folder / "front.toml").write_text(FRONT + '\n[sample]\npath = "nothing.csv"\n')
+    found = run("check", "front.toml")
+    assert 1 == found.code
+    assert found.err.startswith("front.toml is judged without its sample: ")

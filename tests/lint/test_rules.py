@@ -1,0 +1,104 @@
+"""The laws every rule is held to, whoever wrote it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.heat import CAUSES
+from rowkey.lint import RULES, SEVERITIES, check, look, spoken
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.lint import Findings, Rule
+
+GROUPS = {
+    "0": "allowances", "1": "key", "2": "splits and regions", "3": "families", "4": "attributes",
+    "5": "columns and cells", "6": "reads", "7": "writes and imports", "8": "sizing",
+}  # fmt: skip
+CLAIMS = 88
+"""Claims of the sources, numbered from 1."""
+BY_CODE = sorted(RULES.values(), key=lambda rule: rule.code)
+
+
+def judged(rule: type[Rule], text: str, folder: Path) -> Findings:
+    """What all rules say of one of a rule's own examples, under its sample if it has one."""
+    design = Design.loads(text, source="design.toml")
+    if not rule.data:
+        return check(design)
+    path = folder / "rows.csv"
+    path.write_text(rule.data)
+    return check(design, look(design, path))
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_the_bad_design_is_found_out(rule: type[Rule], tmp_path: Path) -> None:
+    """The rule finds something in its bad example, and no other rule but those it names."""
+    found = judged(rule, rule.bad, tmp_path)
+    assert {rule.code, *rule.also} == {one.code for one in found.found}
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_nothing_is_found_in_the_good_design(rule: type[Rule], tmp_path: Path) -> None:
+    """No rule finds anything in any rule's good example."""
+    assert [] == [str(one) for one in judged(rule, rule.good, tmp_path).found]
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_a_finding_stands_in_the_file(rule: type[Rule], tmp_path: Path) -> None:
+    """Each finding has a line of the file, and a path whose word stands there."""
+    lines = len(rule.bad.splitlines())
+    design = Design.loads(rule.bad, source="design.toml")
+    assert design.written is not None
+    for one in judged(rule, rule.bad, tmp_path).found:
+        assert 1 <= one.line <= lines
+        assert one.path in design.written.places.found
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_a_finding_reads_well(rule: type[Rule], tmp_path: Path) -> None:
+    """What is found is no sentence with a stop, and what would help is one."""
+    for one in judged(rule, rule.bad, tmp_path).found:
+        assert not one.what.endswith("..")
+        assert one.remedy == "" or (one.remedy[0].isupper() and one.remedy[-1] in ".…")
+        assert one.verdict == "" or (one.verdict[0].isupper() and one.verdict[-1] == ".")
+        assert (one.code, one.name) in {(r.code, spoken(r.name)) for r in BY_CODE}
+        assert "\n" not in str(one)
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_the_page_says_everything(rule: type[Rule]) -> None:
+    """The docstring has its four sections, each a sentence or more, and a first sentence."""
+    told = rule.told()
+    for section in (told.summary, told.what, told.why, told.instead, told.source):
+        assert section.endswith((".", ")"))
+        assert len(section.split()) >= 3
+    assert "\n" not in told.summary
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
+    """A code has its group's first digit; a name is two to four plain words."""
+    assert re.fullmatch(r"RK[0-8]\d\d", rule.code)
+    assert rule.code[2] in GROUPS
+    assert re.fullmatch(r"[a-z]+[0-9]*(_[a-z0-9]+){1,3}", rule.name)
+    assert rule.severity in SEVERITIES
+    assert set(rule.claims) <= set(range(1, CLAIMS + 1))
+    assert sorted(set(rule.claims)) == list(rule.claims)
+
+
+def test_codes_are_unique() -> None:
+    """No two rules share a code."""
+    codes = [rule.code for rule in BY_CODE]
+    assert sorted(set(codes)) == codes
+
+
+def test_a_cause_is_told_by_one_rule() -> None:
+    """No cause of heat is told by two rules, and none by a name that is no cause."""
+    told = [rule.cause for rule in BY_CODE if rule.cause]
+    assert sorted(set(told)) == sorted(told)
+    assert set(told) <= set(CAUSES)
