@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import example_values, path_text
+from rowkey.design import example_values, path_text, properties_of
 from rowkey.errors import DeclarationError, ReadError
 from rowkey.heat import declared_facts, foreseen, leading_part
 from rowkey.keys import Transform, nested
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rowkey.cells import Family
-    from rowkey.design import Design
+    from rowkey.design import Design, Properties
     from rowkey.heat import Finding as Foreseen
     from rowkey.keys import Key, Part
     from rowkey.lint.seen import Seen
@@ -121,6 +121,11 @@ class Subject:
         return ((shown, one) for shown, one in self.inner() if isinstance(one, Transform))
 
     @cached_property
+    def properties(self) -> Properties:
+        """What follows from the key: whether it decodes, what it loses, the order of its rows."""
+        return properties_of(self.design, self.facts)
+
+    @cached_property
     def leading(self) -> Part | None:
         """The first part of the key that is not the same in all keys."""
         return leading_part(self.design, self.facts)
@@ -129,6 +134,16 @@ class Subject:
     def key_bytes(self) -> float:
         """Mean bytes of a row key; of a field of which nothing is known, a guess from its type."""
         return self.design.key_bytes(self.facts)
+
+    @cached_property
+    def known_key_bytes(self) -> float | None:
+        """Mean bytes of a row key; None where neither the sample nor the file tells its fields'."""
+        for part in self.key.parts:
+            framing = part.framing
+            is_told = any(self.fact(name).bytes_mean is not None for name in part.fields)
+            if framing.least != framing.most and not is_told:
+                return None
+        return self.key_bytes
 
     # Rows and bytes
 

@@ -1,0 +1,94 @@
+"""The rule `unpadded_digits`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+from rowkey.schema import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class UnpaddedDigits(Rule):
+    """Numbers kept as text of different lengths, where their order is asked for.
+
+    What it does: looks at the sample's values of a text field in the key that a read asks a stretch
+    or the order of. If all are digits and not all are equally long, it tells two that sort wrongly.
+
+    Why it hurts: bytes compare from the left, so 10 stands before 9. The range is silently wrong:
+    rows are missing from it, and others are in it.
+
+    Use instead: a number type, which is big-endian and keeps the order; or `pad(field, n)`.
+
+    Source: claim 9 calls the order ASCII's: it is that of unsigned bytes, in which digits of
+    different lengths, signed numbers and mixed case lose the order. Bytes.compareTo.
+    """
+
+    name = "unpadded_digits"
+    code = "RK112"
+    severity: ClassVar[Severity] = "warning"
+    claims = (9, 65)
+    bad = """\
+table  = "readings"
+key    = "[bucket(meter, 16)][meter][number]"
+splits = "per_bucket"
+
+[fields]
+meter  = { type = "u32", distinct = 10000 }
+number = { type = "text", max_bytes = 10 }
+value  = "float64"
+
+[[reads]]
+name  = "readings of a meter"
+where = "meter = ? and number >= ?"
+limit = 100
+"""
+    good = """\
+table  = "readings"
+key    = "[bucket(meter, 16)][meter][number]"
+splits = "per_bucket"
+
+[fields]
+meter  = { type = "u32", distinct = 10000 }
+number = "u32"
+value  = "float64"
+
+[[reads]]
+name  = "readings of a meter"
+where = "meter = ? and number >= ?"
+limit = 100
+"""
+    data = "meter,number,value\n" + "".join(
+        f"{n * 7919 % 1009},{n * 613 % 1999},{n % 7}.5\n" for n in range(600)
+    )
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        for one in subject.reads:
+            ranged = [n for n, bound in one.bounds.items() if isinstance(bound, Range)]
+            for name in dict.fromkeys([*ranged, *(o.field for o in one.read.order)]):
+                field = subject.design.fields[name]
+                values = subject.values(name) if field.type.is_sequence else []
+                texts = [v for v in values if isinstance(v, str) and v.isascii() and v.isdigit()]
+                if name not in subject.key.fields or not texts or len(texts) < len(values):
+                    continue
+                less = min(texts, key=lambda text: (len(text), text))
+                more = max(texts, key=lambda text: (len(text), text))
+                wrong = next((t for t in texts if len(t) < len(more) and t > more), None)
+                if len(less) == len(more) or wrong is None:
+                    continue
+                yield self.finding(
+                    subject.at("fields", name),
+                    f"{name} holds numbers as text, and {one.read.name} asks for them in order: "
+                    f"{more} stands before {wrong}",
+                    "Declare a number type, or write [pad(field, n)].",
+                    value=field.type.name,
+                    verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
+                    read=one.read.name,
+                    greater=more,
+                    lesser=wrong,
+                )
