@@ -11,7 +11,7 @@ from rowkey.errors import DeclarationError, ReadError
 from rowkey.heat import declared_facts, foreseen, leading_part
 from rowkey.keys import Transform, nested
 from rowkey.lint.allowances import Allowance, allowances_in
-from rowkey.plan import plan_read
+from rowkey.plan import plan_read, spreading
 from rowkey.regions import size_regions
 from rowkey.schema import Facts
 
@@ -129,6 +129,14 @@ class Subject:
     def leading(self) -> Part | None:
         """The first part of the key that is not the same in all keys."""
         return leading_part(self.design, self.facts)
+
+    @cached_property
+    def buckets(self) -> int | None:
+        """How many numbers the parts take that only spread rows; None where no part does."""
+        count, found = spreading(self.key), 1
+        for part in self.key.parts[:count]:
+            found *= part.cardinality or 1
+        return found if count and found > 1 else None
 
     @cached_property
     def key_bytes(self) -> float:

@@ -1,0 +1,76 @@
+"""The rule `long_digest`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.keys import Order
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class LongDigest(Rule):
+    """A digest in front of the field it is of, longer than spreading needs.
+
+    What it does: looks for digests whose fields stand whole behind them, of more than 4 bytes, or
+    written as hexadecimal digits.
+
+    Why it hurts: in front of the field itself a digest only spreads rows. 2 bytes have 65,536
+    places and 4 have 4 billion, which is beyond any number of regions; every byte more is in every
+    cell. As digits, each takes twice the room, and splits must be made for digits.
+
+    Use instead: `digest(field, 4)`, or a bucket, of which a scan in order can ask each.
+
+    Source: claim 53 puts MD5 as 32 digits in front, against its own 16 bytes of key: 2 to 4 raw
+    bytes suffice. Claim 56 splits such digits at 00..90, which leaves 43.75 % to the last region.
+    """
+
+    name = "long_digest"
+    code = "RK119"
+    severity: ClassVar[Severity] = "info"
+    claims = (53, 56)
+    bad = """\
+table  = "users"
+key    = "[digest(user, 16, as=hex)][user]"
+splits = { algorithm = "hex_string", regions = 16 }
+
+[fields]
+user = { type = "text", max_bytes = 20 }
+name = { type = "text", max_bytes = 200 }
+"""
+    good = """\
+table  = "users"
+key    = "[digest(user, 4)][user]"
+splits = { algorithm = "uniform", regions = 16 }
+
+[fields]
+user = { type = "text", max_bytes = 20 }
+name = { type = "text", max_bytes = 200 }
+"""
+    ENOUGH = 4
+    """Bytes whose 4 billion places are beyond any number of regions."""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        parts = list(subject.parts())
+        for index, (shown, part) in enumerate(parts):
+            behind = [one for _, one in parts[index + 1 :]]
+            whole = {n for one in behind for n in one.fields if one.residue(n).nothing}
+            width = part.framing.width
+            is_digest = bool(part.fields) and all(part.residue(n).everything for n in part.fields)
+            if not is_digest or not whole.issuperset(part.fields) or width is None:
+                continue
+            if width > self.ENOUGH and part.order is Order.NONE:
+                yield self.finding(
+                    "key",
+                    f"{shown} takes {width} bytes of every cell to spread rows, and "
+                    f"{' and '.join(part.fields)} stands whole behind it",
+                    f"Keep {self.ENOUGH} bytes of it, or take a bucket.",
+                    value=shown,
+                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    bytes=width,
+                )

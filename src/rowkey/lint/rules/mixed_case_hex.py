@@ -1,0 +1,81 @@
+"""The rule `mixed_case_hex`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class MixedCaseHex(Rule):
+    """Hexadecimal digits in both cases, kept as text in the key.
+
+    What it does: looks at the sample's values of each text field of the key. If all are hexadecimal
+    digits, and capital letters as well as small ones occur among them, it tells so.
+
+    Why it hurts: 0A and 0a are two keys for one value, so a get misses the row that the other
+    spelling wrote. All capitals sort before all small letters, and splits made for one case leave
+    regions empty under the other.
+
+    Use instead: the type `hex`, which takes both and stores one; `:bytes` of it takes half the
+    room.
+
+    Source: claim 9, "ASCII order": it is that of unsigned bytes, 41..46 before 61..66. HBase's
+    HexStringSplit is in lower case: RegionSplitter.java.
+    """
+
+    name = "mixed_case_hex"
+    code = "RK114"
+    severity: ClassVar[Severity] = "warning"
+    claims = (9, 71)
+    bad = """\
+table  = "traces"
+key    = "[bucket(trace, 16)][trace]"
+splits = "per_bucket"
+
+[fields]
+trace = { type = "text", max_bytes = 9 }
+state = "u8"
+"""
+    good = """\
+table  = "traces"
+key    = "[bucket(trace, 16)][trace]"
+splits = "per_bucket"
+
+[fields]
+trace = { type = "hex", width = 9 }
+state = "u8"
+"""
+    data = "trace,state\n" + "".join(
+        f"{n * 0x9E3779B97 % 16**9:09{'X' if n % 3 else 'x'}},{n % 5}\n" for n in range(1, 300)
+    )
+    ENOUGH = 20
+    """Different values below which what all of them look like tells little."""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        for name in subject.key.fields:
+            field = subject.design.fields[name]
+            texts = [one for one in subject.values(name) if isinstance(one, str)]
+            if field.type.required or len(texts) < self.ENOUGH:
+                continue
+            if not all(re.fullmatch("[0-9A-Fa-f]+", text) for text in texts):
+                continue
+            large = next((text for text in texts if text != text.lower()), None)
+            small = next((text for text in texts if text != text.upper()), None)
+            if large is not None and small is not None:
+                yield self.finding(
+                    subject.at("fields", name),
+                    f"{name} holds hexadecimal digits in both cases, as in {large} and {small}",
+                    'Declare type = "hex", which stores one case.',
+                    value=field.type.name,
+                    verdict="Keys compare as unsigned bytes: capitals come before small letters.",
+                    large=large,
+                    small=small,
+                )
