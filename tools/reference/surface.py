@@ -76,6 +76,7 @@ EXIT_CODES = _exit_codes()
 DOCUMENTS = {
     "simulate": render.SIMULATE,
     "check": render.CHECK,
+    "rules": render.RULES,
     "splits": render.SPLITS,
     "vectors": render.VECTORS,
     "explain": render.EXPLANATIONS,

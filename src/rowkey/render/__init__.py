@@ -13,6 +13,7 @@ from rowkey.render.documents import (
 )
 from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
 from rowkey.render.findings import FINDINGS, finding_lines, findings_document
+from rowkey.render.notices import Checked, github_lines, junit_lines, sarif_document
 from rowkey.render.plans import (
     EXPLAIN,
     EXPLANATIONS,
@@ -21,6 +22,7 @@ from rowkey.render.plans import (
     explanations_document,
 )
 from rowkey.render.repairs import REPAIR, repair_document
+from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
 from rowkey.render.text import (
     check_lines,
     print_simulation,
@@ -38,9 +40,11 @@ __all__ = [
     "FORMAT",
     "REGIONS",
     "REPAIR",
+    "RULES",
     "SIMULATE",
     "SPLITS",
     "VECTORS",
+    "Checked",
     "check_document",
     "check_lines",
     "count_document",
@@ -49,6 +53,8 @@ __all__ = [
     "explanations_document",
     "finding_lines",
     "findings_document",
+    "github_lines",
+    "junit_lines",
     "mistakes_document",
     "paths_of",
     "plain",
@@ -58,6 +64,10 @@ __all__ = [
     "regions_lines",
     "repair_document",
     "row_document",
+    "rule_lines",
+    "rule_list",
+    "rules_document",
+    "sarif_document",
     "simulation_document",
     "sizing_lines",
     "splits_document",

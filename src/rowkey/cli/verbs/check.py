@@ -10,7 +10,6 @@ from rowkey.cli.options import (
     EXIT_ZERO,
     FORMAT,
     SAMPLE,
-    TEXT_OR_JSON,
     print_aside,
     print_json,
     print_lines,
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.lint import Findings, Seen
+    from rowkey.lint import Findings, Seen, Severity
+    from rowkey.render import Checked
 
 
 @click.command(short_help="Mistakes of design files, and what the rules find in sound ones.")
@@ -39,7 +39,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Least severity of a finding that it leaves with 1 for.",
 )
-@TEXT_OR_JSON
+@click.option(
+    "-f",
+    "output",
+    type=click.Choice(["text", "json", "sarif", "github", "junit"]),
+    default="text",
+    show_default=True,
+    help="What is printed.",
+)
 @EXIT_ZERO
 def command(
     designs: tuple[str, ...],
@@ -47,7 +54,7 @@ def command(
     sample_format: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    severity: str,
+    severity: Severity,
     output: str,
     *,
     exit_zero: bool,
@@ -62,30 +69,46 @@ def command(
     \b
     rowkey check logs.toml
     rowkey check logs.toml --sample events.csv --ignore RK1
-    rowkey check designs/*.toml -f json
+    rowkey check designs/*.toml -f sarif > rowkey.sarif
     """  # noqa: D205 - the sentence is the help's first paragraph
     from rowkey.design import Design
     from rowkey.errors import DeclarationError
-    from rowkey.render import mistakes_document
+    from rowkey.render import Checked, mistakes_document
 
     words = None if sample_format is None else {"kind": sample_format}
-    documents, is_bad = [], False
+    checked, documents, is_bad = [], [], False
     for path in designs:
         try:
             design = Design.read(path)
         except DeclarationError as problem:
             is_bad = True
+            checked.append(Checked(path, problem.mistakes))
             documents.append(mistakes_document(path, problem.mistakes))
             if output == "text":
                 print_lines([str(problem)])
             continue
         seen = _seen(path, design, sample, words)
         judged = _judged(design, seen, select, ignore)
-        is_bad |= bool(judged.at_least(severity))  # type: ignore[arg-type]
-        documents.append(_told(path, design, judged, (sample, words), as_text=output == "text"))
+        is_bad |= bool(judged.at_least(severity))
+        checked.append(Checked(path, judged=judged))
+        if output in ("text", "json"):
+            documents.append(_told(path, design, judged, (sample, words), as_text=output == "text"))
     if output == "json":
         print_json(documents[0] if len(documents) == 1 else documents)
+    elif output != "text":
+        _print_notices(checked, output, severity)
     return 1 if is_bad and not exit_zero else 0
+
+
+def _print_notices(checked: list[Checked], output: str, severity: Severity) -> None:
+    """Print what was found in a form that another program takes."""
+    from rowkey.render import github_lines, junit_lines, sarif_document
+
+    if output == "sarif":
+        print_json(sarif_document(checked))
+    else:
+        is_junit = output == "junit"
+        print_lines(junit_lines(checked, severity) if is_junit else github_lines(checked))
 
 
 def _seen(
