@@ -222,3 +222,53 @@ def test_the_catalogue_is_told_to_machines() -> None:
     names = {path.removeprefix("rules[].").removesuffix("[]") for path in DOCUMENTED} - {"format"}
     assert all(names == set(one) for one in told["rules"])
     assert 2 == run("rules", "nothing").code
+
+
+# Fixes
+
+SLOW = """\
+# users, by number
+table  = "users"
+key    = "[bucket(user, 16)][user]"
+splits = "per_bucket"
+
+[fields]
+user = "u64"
+name = { type = "text", max_bytes = 200 }
+
+[families.d]
+block_size  = 1048576  # for scans
+block_cache = false
+
+[[reads]]
+name  = "a user"   # by far the most
+where = "user = ?"
+"""
+
+
+def test_fixes_are_written_and_told(folder: Path) -> None:
+    """Comments stay, what was mended is told aside, and nothing is left to find."""
+    (folder / "slow.toml").write_text(SLOW)
+    found = run("check", "slow.toml", "--fix")
+    assert (0, 2) == (found.code, found.err.count("slow.toml: mended families.d.block_"))
+    after = (folder / "slow.toml").read_text()
+    assert "block_size  = 65536  # for scans\n\n[[reads]]\n" in after
+    assert SLOW.splitlines()[0] == after.splitlines()[0]
+    assert "" == run("check", "slow.toml", "--fix").err
+
+
+def test_a_diff_writes_nothing(folder: Path) -> None:
+    """It prints what would change, and leaves with 1 where anything would."""
+    (folder / "slow.toml").write_text(SLOW)
+    found = run("check", "slow.toml", "--diff", "--select", "RK406")
+    lines = found.out.splitlines()
+    assert 1 == found.code
+    assert ["--- slow.toml", "+++ slow.toml"] == lines[:2]
+    assert ["-block_size  = 1048576  # for scans", "+block_size  = 65536  # for scans"] == [
+        line for line in lines[2:] if line[0] in "+-"
+    ]
+    assert SLOW == (folder / "slow.toml").read_text()
+    assert (0, "") == (
+        run("check", "front.toml", "--diff").code,
+        run("check", "front.toml", "--diff").out,
+    )

@@ -9,12 +9,12 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.heat import CAUSES
-from rowkey.lint import RULES, SEVERITIES, check, look, spoken
+from rowkey.lint import RULES, SEVERITIES, Rule, check, look, mended, spoken
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rowkey.lint import Findings, Rule
+    from rowkey.lint import Findings
 
 GROUPS = {
     "0": "allowances", "1": "key", "2": "splits and regions", "3": "families", "4": "attributes",
@@ -89,6 +89,25 @@ def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
     assert rule.severity in SEVERITIES
     assert set(rule.claims) <= set(range(1, CLAIMS + 1))
     assert sorted(set(rule.claims)) == list(rule.claims)
+
+
+@pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
+def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
+    """Where a rule has a fix, nothing of it is found in the mended file, and all else stays."""
+    text = "# first\n" + rule.bad.replace("\n[", "\n# a comment\n[") + "# last\n"
+    after = mended(Design.loads(text), select=[rule.code])
+    has_fix = rule.fixed is not Rule.fixed
+    assert has_fix == (rule.code in {one.code for one in after.done})
+    assert has_fix == (after.text != text)
+    assert after.design == Design.loads(after.text)
+    if has_fix:
+        assert [] == list(check(after.design, select=[rule.code]).found)
+    stood, stands = text.splitlines(), after.text.splitlines()
+    gone = [line for line in stood if line not in stands]
+    assert len(gone) <= len(after.done)
+    assert [line for line in stood if line.startswith("#")] == [
+        line for line in stands if line.startswith("#")
+    ]
 
 
 def test_codes_are_unique() -> None:

@@ -2,6 +2,7 @@
 
 from rowkey.design.cutting import Cut, prefixes_of
 from rowkey.design.design import Design
+from rowkey.design.dump import toml_name, toml_value
 from rowkey.design.editors import json_schema
 from rowkey.design.load import Written
 from rowkey.design.paths import path_text
@@ -12,6 +13,7 @@ from rowkey.design.properties import (
     example_values,
     properties_of,
 )
+from rowkey.design.scanner import Spans, spans_of
 
 __all__ = [
     "Cut",
@@ -19,10 +21,14 @@ __all__ = [
     "PartProperties",
     "Properties",
     "ReadProperties",
+    "Spans",
     "Written",
     "example_values",
     "json_schema",
     "path_text",
     "prefixes_of",
     "properties_of",
+    "spans_of",
+    "toml_name",
+    "toml_value",
 ]

@@ -22,15 +22,15 @@ def dumped(declaration: Declaration) -> str:
     words = declaration.model_dump(by_alias=True, exclude_defaults=True)
     top = {word: words[word] for word in _TOP if words.get(word) is not None}
     width = max(map(len, top))
-    lines = [f"{word:{width}} = {_value(value, word)}" for word, value in top.items()]
+    lines = [f"{word:{width}} = {toml_value(value, word)}" for word, value in top.items()]
     lines += ["", "[fields]", *_pairs(words["fields"], _field)]
     for name, attributes in words.get("families", {}).items():
-        lines += ["", f"[families.{_name(name)}]", *_pairs(attributes, _value)]
+        lines += ["", f"[families.{toml_name(name)}]", *_pairs(attributes, toml_value)]
     for word in ("cluster", "writes", "sample"):
         if words.get(word):
-            lines += ["", f"[{word}]", *_pairs(words[word], _value)]
+            lines += ["", f"[{word}]", *_pairs(words[word], toml_value)]
     for read in words.get("reads", ()):
-        lines += ["", "[[reads]]", *_pairs(read, _value)]
+        lines += ["", "[[reads]]", *_pairs(read, toml_value)]
     return "\n".join(lines) + "\n"
 
 
@@ -49,7 +49,7 @@ def spelled(value: Any) -> str:
 
 
 def _pairs(words: Mapping[str, Any], write: Any) -> Iterator[str]:
-    names = {word: _name(word) for word in words}
+    names = {word: toml_name(word) for word in words}
     width = min(max(map(len, names.values()), default=0), 20)
     for word, value in words.items():
         if value is not None:
@@ -59,27 +59,30 @@ def _pairs(words: Mapping[str, Any], write: Any) -> Iterator[str]:
 def _field(words: Mapping[str, Any]) -> str:
     """A field by its type alone, and a draw by its kind alone, if that is all there is."""
     if set(words) == {"type"}:
-        return _value(words["type"])
+        return toml_value(words["type"])
     draw = words.get("draw")
     short = {"draw": draw["kind"]} if draw and set(draw) == {"kind"} else {}
-    return _value({**words, **short})
+    return toml_value({**words, **short})
 
 
-def _name(word: str) -> str:
+def toml_name(word: str) -> str:
+    """A word as the name of a TOML pair or table, in quotes where it needs them."""
     return word if _BARE.fullmatch(word) else _quoted(word)
 
 
-def _value(value: Any, word: str = "") -> str:
+def toml_value(value: Any, word: str = "") -> str:
     """A value in TOML; the key's backslashes and quotes are kept readable."""
     if isinstance(value, str):
         return f"'''{value}'''" if word == "key" and _reads_better_raw(value) else _quoted(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
-        inner = ", ".join(f"{_name(k)} = {_value(v)}" for k, v in value.items() if v is not None)
+        inner = ", ".join(
+            f"{toml_name(k)} = {toml_value(v)}" for k, v in value.items() if v is not None
+        )
         return f"{{ {inner} }}"
     if isinstance(value, list | tuple):
-        return _listed([_value(entry) for entry in value])
+        return _listed([toml_value(entry) for entry in value])
     return repr(value) if not hasattr(value, "isoformat") else value.isoformat()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from rowkey.errors import DeclarationError, Mistake
 
@@ -38,6 +39,23 @@ Lines = dict[Path, int]
 """The line of each key and list entry of a file, from 1, in the order of the file."""
 
 
+@dataclass(slots=True)
+class Spans:
+    """Where words and their values stand in a file, counted in characters.
+
+    Args:
+        values: of each word, the first character of its value and the one behind its last.
+        starts: of each word, where it begins itself.
+        owners: of each word that stands on a line of its own, the table it stands under.
+        tables: of each header, the character behind it.
+    """
+
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    starts: dict[Path, int] = field(default_factory=dict)
+    owners: dict[Path, Path] = field(default_factory=dict)
+    tables: dict[Path, int] = field(default_factory=dict)
+
+
 class _Lost(Exception):
     """The text is not TOML here; the parser will say so better."""
 
@@ -59,6 +77,21 @@ def scan(text: str) -> Lines:
     return scanner.lines
 
 
+def spans_of(text: str) -> Spans:
+    """Where the words of a file stand.
+
+    Args:
+        text: the file, which is TOML.
+
+    >>> spans_of("[a]\\nb = 1 # c").values
+    {('a', 'b'): (8, 9)}
+    """
+    scanner = _Scanner(text)
+    with suppress(_Lost):
+        scanner.file()
+    return scanner.spans
+
+
 def too_large(size: str) -> DeclarationError:
     """The refusal of a file larger than any design."""
     return DeclarationError([Mistake("", f"the file has {size}", f"at most {MOST_BYTES:,}")])
@@ -71,6 +104,7 @@ class _Scanner:
         self.text = text
         self.at = 0
         self.lines: Lines = {}
+        self.spans = Spans()
         self.table: Path = ()
         self.entries: dict[Path, int] = {}
         self._counted_to, self._line = 0, 1
@@ -98,6 +132,7 @@ class _Scanner:
         self.table = path
         self.note(path)
         self.expect("]]" if is_list else "]")
+        self.spans.tables[path] = self.at
 
     def pair(self, table: Path, depth: int) -> None:
         path = table
@@ -108,7 +143,12 @@ class _Scanner:
         self.skip(_SPACE)
         self.expect("=")
         self.skip(_SPACE)
+        first = self.at
         self.value(path, depth)
+        self.spans.values[path] = (first, self.at)
+        self.spans.starts[path] = start
+        if not depth:
+            self.spans.owners[path] = table
 
     def key(self) -> list[str]:
         steps = []

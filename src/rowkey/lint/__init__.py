@@ -3,6 +3,8 @@
 from rowkey.lint.allowances import Allowance
 from rowkey.lint.contract import Rule, Sections, spoken
 from rowkey.lint.finding import SEVERITIES, Finding, Severity
+from rowkey.lint.fixing import Mended, mended
+from rowkey.lint.rewriting import rewritten
 from rowkey.lint.rules import KINDS as RULES
 from rowkey.lint.run import Allowed, Findings, check, chosen
 from rowkey.lint.seen import Seen, look
@@ -15,6 +17,7 @@ __all__ = [
     "Allowed",
     "Finding",
     "Findings",
+    "Mended",
     "PlannedRead",
     "Rule",
     "Sections",
@@ -24,5 +27,7 @@ __all__ = [
     "check",
     "chosen",
     "look",
+    "mended",
+    "rewritten",
     "spoken",
 ]

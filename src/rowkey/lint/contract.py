@@ -72,8 +72,11 @@ class Rule(ABC):
             subject: the design, and what is known of it.
         """
 
-    def fixed(self, subject: Subject, finding: Finding) -> Mapping[str, Any]:
-        """The words to write instead, by their path; nothing where no fix is safe.
+    def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
+        """The words to write instead, by their steps; nothing where no fix is safe.
+
+        Safe is what changes no stored byte and answers every read as before: attributes of
+        families, never the key. `("families", "d", "ttl"): None` takes a word away.
 
         Args:
             subject: the design in which it was found.

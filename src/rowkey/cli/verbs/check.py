@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.lint import Findings, Seen, Severity
+    from rowkey.lint import Findings, Mended, Seen, Severity
     from rowkey.render import Checked
 
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="What is printed.",
 )
+@click.option("--fix", is_flag=True, help="Write what has a safe fix into the files, and go on.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and nothing else.")
 @EXIT_ZERO
 def command(
     designs: tuple[str, ...],
@@ -57,6 +59,8 @@ def command(
     severity: Severity,
     output: str,
     *,
+    fix: bool,
+    diff: bool,
     exit_zero: bool,
 ) -> int:
     """Report every mistake of design files with its line; of sound ones, what they can and cannot,
@@ -64,7 +68,8 @@ def command(
 
     Rules look at the sample where there is one, given or declared, and else at the declaration. A
     finding is allowed by a comment on its line, or above it: `# rowkey: allow NAME - reason`.
-    Leaves with 1 if a file has mistakes, or findings of the severity.
+    Leaves with 1 if a file has mistakes, or findings of the severity, or --diff has changes. A fix
+    never touches the key, and keeps comments.
 
     \b
     rowkey check logs.toml
@@ -88,11 +93,19 @@ def command(
                 print_lines([str(problem)])
             continue
         seen = _seen(path, design, sample, words)
+        if fix or diff:
+            after = _mended(design, seen, select, ignore)
+            if diff:
+                is_bad |= _print_diff(path, design, after)
+                continue
+            design = _written(path, design, after)
         judged = _judged(design, seen, select, ignore)
         is_bad |= bool(judged.at_least(severity))
         checked.append(Checked(path, judged=judged))
         if output in ("text", "json"):
             documents.append(_told(path, design, judged, (sample, words), as_text=output == "text"))
+    if diff:
+        return 1 if is_bad and not exit_zero else 0
     if output == "json":
         print_json(documents[0] if len(documents) == 1 else documents)
     elif output != "text":
@@ -143,6 +156,44 @@ def _judged(
         return check(design, seen, select=_split(select), ignore=_split(ignore))
     except Refused as refusal:
         raise click.UsageError(str(refusal)) from None
+
+
+def _mended(
+    design: Design, seen: Seen | None, select: tuple[str, ...], ignore: tuple[str, ...]
+) -> Mended:
+    """The file with all that has a safe fix.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    from rowkey.lint import mended
+
+    try:
+        return mended(design, seen, select=_split(select), ignore=_split(ignore))
+    except Refused as refusal:
+        raise click.UsageError(str(refusal)) from None
+
+
+def _print_diff(path: str, design: Design, after: Mended) -> bool:
+    """Print what fixes would change; gives whether they would change anything."""
+    from difflib import unified_diff
+
+    assert design.written is not None
+    before = design.written.text.splitlines()
+    lines = list(unified_diff(before, after.text.splitlines(), path, path, lineterm=""))
+    print_lines(lines)
+    return bool(lines)
+
+
+def _written(path: str, design: Design, after: Mended) -> Design:
+    """The mended design, written to its file; what was done is told aside."""
+    from pathlib import Path
+
+    if not after.done:
+        return design
+    Path(path).write_text(after.text, encoding="utf-8", newline="")
+    print_aside(f"{path}: mended {one}" for one in after.done)
+    return after.design
 
 
 def _split(given: tuple[str, ...]) -> list[str]:

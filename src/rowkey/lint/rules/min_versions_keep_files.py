@@ -1,0 +1,79 @@
+"""The rule `min_versions_keep_files`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class MinVersionsKeepFiles(Rule):
+    """Minimum versions, under which expired files are not dropped whole.
+
+    What it does: looks for `min_versions` beside a time to live.
+
+    Why it hurts: a file of which every cell is too old is otherwise deleted unread. With a minimum
+    of versions HBase must look, and keeps the last ones of every row, so that a table of events
+    keeps every event.
+
+    Use instead: a time to live alone. Keep the minimum where the last state of each row must
+    survive: then allow it.
+
+    Source: HBase book, "Time To Live": files are kept where MIN_VERSIONS is not 0 or
+    hbase.store.delete.expired.storefile is false; claims 27 and 29 agree.
+    """
+
+    name = "min_versions_keep_files"
+    code = "RK405"
+    severity: ClassVar[Severity] = "info"
+    claims = (27, 29)
+    bad = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+
+[families.d]
+ttl          = "30d"
+min_versions = 1
+"""
+    good = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+
+[families.d]
+ttl = "30d"
+"""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        time = subject.design.writes.time
+        is_history = time is not None and time.name in subject.key.fields
+        for name, family in subject.families.items():
+            if family.min_versions:
+                lives = "outlive" if family.min_versions > 1 else "outlives"
+                told = ", and each event is a row of its own: none of them ever goes"
+                yield self.finding(
+                    subject.at("families", name, "min_versions"),
+                    f"{family.min_versions} version{'s' * (family.min_versions > 1)} of each cell "
+                    f"{lives} the time to live, so no file is dropped whole"
+                    f"{told if is_history else ''}",
+                    "Leave min_versions out, unless the last state of each row must stay.",
+                    severity="warning" if is_history else "info",
+                    value=family.min_versions,
+                )

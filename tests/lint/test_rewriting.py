@@ -1,0 +1,113 @@
+"""Words of a design file changed where they stand: the rest stays, byte for byte."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.lint import RULES, rewritten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TEXT = """\
+# the top
+table = "t"  # its name
+key   = "[a]"
+
+[fields]
+a      = "u32"     # bare
+b      = { type = "text", max_bytes = 3 }  # inline
+"c d"  = { type = "u8" }
+
+[families.d]  # the family
+versions = 1  # one
+ttl = "30d"
+
+[[reads]]
+name = "x"
+[[reads]]
+name = "y"
+"""
+
+
+def changed(path: tuple[str | int, ...], value: Any, text: str = TEXT) -> list[tuple[str, str]]:
+    """The lines that differ after one change, where none was added or taken away."""
+    after = rewritten(text, {path: value})
+    before, now = text.splitlines(), after.splitlines()
+    return [pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        (("table",), "u", 'table = "u"  # its name'),
+        (("families", "d", "versions"), 3, "versions = 3  # one"),
+        (("fields", "b", "max_bytes"), 9, 'b      = { type = "text", max_bytes = 9 }  # inline'),
+        (("fields", "a", "max_bytes"), 9, 'a      = { type = "u32", max_bytes = 9 }     # bare'),
+        (
+            ("fields", "b", "family"), "d",
+            'b      = { type = "text", max_bytes = 3, family = "d" }  # inline',
+        ),
+        (("fields", "c d", "nullable"), True, '"c d"  = { type = "u8", nullable = true }'),
+        (("reads", 1, "name"), "z", 'name = "z"'),
+    ],
+)  # fmt: skip
+def test_a_value_is_changed_in_its_line(path: tuple[str | int, ...], value: Any, line: str) -> None:
+    """Comments, spaces and order stay."""
+    [(_, after)] = changed(path, value)
+    assert line == after
+
+
+def test_a_word_comes_under_its_table() -> None:
+    """Behind the table's last word, with its sign of equality below the one above it."""
+    after = rewritten(TEXT, {("families", "d", "bloom"): "ROW"})
+    assert 'ttl = "30d"\nbloom = "ROW"\n\n[[reads]]' in after
+    after = rewritten(TEXT, {("splits",): "per_bucket"})
+    assert 'key   = "[a]"\nsplits = "per_bucket"\n\n[fields]' in after
+    after = rewritten(TEXT, {("reads", 0, "limit"): 5})
+    assert 'name = "x"\nlimit = 5\n[[reads]]' in after
+
+
+def test_a_table_comes_at_the_end() -> None:
+    """Also where the last line has no end."""
+    end = '\n\n[families."a b"]\nversions = 2\n'
+    assert rewritten(TEXT, {("families", "a b", "versions"): 2}).endswith(end)
+    assert rewritten("x = 1", {("y", "z"): 2}) == "x = 1\n\n[y]\nz = 2\n"
+
+
+def test_a_word_is_taken_away() -> None:
+    """With its line, or with its comma."""
+    after = rewritten(TEXT, {("families", "d", "versions"): None, ("fields", "b", "type"): None})
+    assert '[families.d]  # the family\nttl = "30d"' in after
+    assert "b      = { max_bytes = 3 }  # inline" in after
+    assert '{ type = "text" }' in rewritten(TEXT, {("fields", "b", "max_bytes"): None})
+    assert rewritten(TEXT, {("nothing",): None}) == TEXT
+
+
+def test_line_ends_of_windows_stay() -> None:
+    """What is added has the same."""
+    text = TEXT.replace("\n", "\r\n")
+    after = rewritten(text, {("families", "d", "bloom"): "ROW", ("writes", "rate"): "1/s"})
+    assert after.count("\n") == after.count("\r\n")
+
+
+WORDS = st.sampled_from(["versions", "ttl", "bloom", "compression", "encoding"])
+EXAMPLES = sorted(kind.good for kind in RULES.values())
+
+
+@given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))
+def test_a_changed_file_says_what_was_asked(text: str, words: Mapping[str, Any]) -> None:
+    """Read as TOML, it is the old tree with these words in it, and no comment or line is lost."""
+    after = rewritten(text, {("families", "d", word): value for word, value in words.items()})
+    expected = tomllib.loads(text)
+    kept = {**expected.get("families", {}).get("d", {}), **words}
+    found = tomllib.loads(after).get("families", {}).get("d", {})
+    assert {word: value for word, value in kept.items() if value is not None} == found
+    for table, tree in expected.items():
+        if table != "families":
+            assert tree == tomllib.loads(after)[table]
