@@ -210,6 +210,16 @@ class Subject:
         except ReadError:
             return PlannedRead(path, read, {}, None)
 
+    def pinned_bytes(self, one: PlannedRead) -> int:
+        """Bytes that each of a read's ranges begins with, as far as all its rows have as many."""
+        pinned = one.plan.pinned if one.plan is not None else 0
+        total = 0
+        for part in self.key.parts[:pinned]:
+            total += part.framing.least
+            if part.framing.width is None:
+                break
+        return total
+
     # The file
 
     @staticmethod
