@@ -64,8 +64,9 @@ def test_a_finding_reads_well(rule: type[Rule], tmp_path: Path) -> None:
     """What is found is no sentence with a stop, and what would help is one."""
     for one in judged(rule, rule.bad, tmp_path).found:
         assert not one.what.endswith("..")
-        assert one.remedy == "" or (one.remedy[0].isupper() and one.remedy[-1] in ".…")
-        assert one.verdict == "" or (one.verdict[0].isupper() and one.verdict[-1] == ".")
+        for sentence in filter(None, (one.remedy, one.verdict)):
+            assert not sentence[0].islower()
+            assert sentence[-1] in ".…"
         assert (one.code, one.name) in {(r.code, spoken(r.name)) for r in BY_CODE}
         assert "\n" not in str(one)
 

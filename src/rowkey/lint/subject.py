@@ -185,7 +185,8 @@ class Subject:
         if cut.needs_sample and not keys:
             return None
         try:
-            return cut.boundaries(self.key, keys, self.sizing.regions)
+            wanted = self.sizing.regions if cut.needs_count else cut.request.regions
+            return cut.boundaries(self.key, keys, wanted)
         except DeclarationError:
             return None
 

@@ -64,7 +64,7 @@ class Digest(Transform):
         self.is_hex = arguments["as"] == "hex"
         self.hash = _hasher(arguments["hash"])
         self.cardinality = 256**self.n
-        self.alphabet = HEX_DIGITS if self.is_hex else Alphabet(ALL_BYTES.values, even=True)
+        self.alphabet = Alphabet((HEX_DIGITS if self.is_hex else ALL_BYTES).values, even=True)
 
     @property
     def framing(self) -> Framing:

@@ -24,8 +24,8 @@ class IndexTooLarge(Rule):
 
     Use instead: larger blocks, or shorter keys.
 
-    Source: HBase book, "Try to minimize row and column sizes", on storefile indices; claim 81 agrees, the figure
-    is a rough one: data / block size × (key + 12).
+    Source: HBase book, "Try to minimize row and column sizes", on storefile indices; claim 81
+    agrees. The figure is a rough one: data / block size × (key + 12).
     """
 
     name = "index_too_large"
@@ -42,7 +42,7 @@ url   = { type = "text", max_bytes = 2000, mean_bytes = 90 }
 state = { type = "text", max_bytes = 200, mean_bytes = 100 }
 
 [families.d]
-ttl         = "365d"
+ttl         = "4d"
 block_size  = 8192
 compression = "ZSTD"
 

@@ -52,6 +52,7 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
+    also = ("RK205",)
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         buckets, servers = subject.buckets, subject.cluster.servers

@@ -1,0 +1,70 @@
+"""The rule `fewer_regions_than_servers`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class FewerRegionsThanServers(Rule):
+    """Fewer regions than servers.
+
+    What it does: compares the regions that the table is created with and the servers.
+
+    Why it hurts: a region is on one server, so the others take no part, and wait until regions
+    split.
+
+    Use instead: as many regions as servers, or a multiple.
+
+    Source: claim 72 gives 5 to 10 regions to a table below 50 GB, whatever the servers: right only
+    where there are no more of them. HBase book: start with about 10 a server, all tables together.
+    """
+
+    name = "fewer_regions_than_servers"
+    code = "RK205"
+    severity: ClassVar[Severity] = "warning"
+    claims = (72, 75)
+    bad = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = { algorithm = "uniform", regions = 4, first = "\\\\x00", last = "\\\\x0F" }
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+"""
+    good = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+"""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        boundaries, servers = subject.boundaries, subject.cluster.servers
+        if boundaries is None or "moving_front" in subject.causes:
+            return
+        count = len(boundaries)
+        if 1 < count < servers:
+            yield self.finding(
+                "splits",
+                f"{count} regions on {servers} servers: {servers - count} take no part until "
+                "regions split",
+                f"Take {subject.sizing.regions}.",
+                value=count,
+                verdict="5 to 10 regions are right for a small table only with as many servers.",
+                servers=servers,
+                proposed=subject.sizing.regions,
+            )
