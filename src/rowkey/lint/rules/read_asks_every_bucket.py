@@ -1,0 +1,91 @@
+"""The rule `read_asks_every_bucket`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+from rowkey.plan import spreading
+from rowkey.schema import Equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class ReadAsksEveryBucket(Rule):
+    """A read that gives an entity, and asks every bucket all the same.
+
+    What it does: looks for reads that pin some of the fields a bucket is made of, but not all, so
+    that the bucket cannot be computed.
+
+    Why it hurts: each answer is merged from all buckets, although the rows of the entity could lie
+    in one.
+
+    Use instead: a bucket of what the reads give; or the third number of a bucket, which spreads
+    only the heavy values over some buckets.
+
+    Source: claim 86 hashes so that chosen rows share a region, by hashing the entity: agrees. Claim
+    38: n buckets are n scans.
+    """
+
+    name = "read_asks_every_bucket"
+    code = "RK603"
+    severity: ClassVar[Severity] = "info"
+    claims = (38, 69, 86)
+    bad = """\
+table  = "logs"
+key    = "[bucket(host, ts, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+
+[[reads]]
+name  = "an hour of a host"
+where = "host = ? and ts >= ? and ts < ?"
+span  = "1h"
+limit = 1000
+"""
+    good = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+
+[[reads]]
+name  = "an hour of a host"
+where = "host = ? and ts >= ? and ts < ?"
+span  = "1h"
+limit = 1000
+"""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        spread = subject.key.parts[: spreading(subject.key)]
+        made_of = {name for part in spread for name in part.fields}
+        for one in subject.reads:
+            given = {name for name, bound in one.bounds.items() if isinstance(bound, Equal)}
+            lacking = made_of - given
+            buckets = subject.buckets
+            if one.plan is None or buckets is None or not made_of & given or not lacking:
+                continue
+            if one.plan.fan_out < buckets:
+                continue
+            names = ", ".join(name for name in subject.key.fields if name in made_of & given)
+            yield self.finding(
+                one.path,
+                f"{one.read.name} gives {names} but not {' and '.join(sorted(lacking))}, of which "
+                f"the bucket is made as well: it asks {one.plan.fan_out:,} ranges",
+                f"Make the bucket of {names} alone, where none of its values is heavy.",
+                value=one.read.name,
+                fan_out=one.plan.fan_out,
+                lacking=sorted(lacking),
+            )
