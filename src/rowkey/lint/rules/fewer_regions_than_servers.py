@@ -58,10 +58,11 @@ line = { type = "text", max_bytes = 500 }
             return
         count = len(boundaries)
         if 1 < count < servers:
+            idle = servers - count
             yield self.finding(
                 "splits",
-                f"{count} regions on {servers} servers: {servers - count} take no part until "
-                "regions split",
+                f"{count} regions on {servers} servers: {idle} take{'s' * (idle == 1)} no part "
+                "until regions split",
                 f"Take {subject.sizing.regions}.",
                 value=count,
                 verdict="5 to 10 regions are right for a small table only with as many servers.",

@@ -65,8 +65,8 @@ line = { type = "text", max_bytes = 500 }
             return
         yield self.finding(
             "key",
-            f"{buckets} buckets on {servers} servers, each written at its end: {servers - buckets} "
-            "servers take no writes at any moment",
+            f"{buckets} buckets on {servers} servers, each written at its end: at any moment only "
+            f"{buckets} of the servers take writes",
             f"Take {2 * servers}, two a server.",
             value=buckets,
             servers=servers,
