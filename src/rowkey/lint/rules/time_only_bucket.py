@@ -45,7 +45,7 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 
 [writes]
-rate = "5000/s"
+rate = "50/s"
 """
     good = """\
 table  = "logs"
