@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def hbase_cluster() -> Iterator[Cluster]:
+def hbase_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """ZooKeeper, a master and three region servers; skipped where Java or Maven is missing.
 
     With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead. Who ends
@@ -29,6 +30,8 @@ def hbase_cluster() -> Iterator[Cluster]:
     """
     from cluster import Cluster, StartFailed, programs
 
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        _claim(tmp_path_factory.getbasetemp().parent / CLUSTER)
     try:
         programs()
     except Absent as absent:
@@ -39,6 +42,17 @@ def hbase_cluster() -> Iterator[Cluster]:
         pytest.fail(str(failed), pytrace=False)
     with cluster:
         yield cluster
+
+
+def _claim(place: Path) -> None:
+    """Fails in the second process that would start a cluster: one test of it is in no group."""
+    try:
+        place.touch(exist_ok=False)
+    except FileExistsError:
+        what = (
+            f"another process of this run has the cluster; mark the test xdist_group({CLUSTER!r})"
+        )
+        pytest.fail(what, pytrace=False)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cluster.plugin import CLUSTER
 from engines.benches import BENCHES
 from engines.hbase.bench import HBaseBench
 from engines.hbase.chosen import ALONE, HBASE, on_hbase
@@ -25,7 +26,9 @@ HERE = Path(__file__).parent
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test that takes a bench is run on every engine, and on a real HBase where it can be."""
     if "bench" in metafunc.fixturenames and metafunc.definition.path.parent == HERE:
-        names = [*BENCHES, *on_hbase(metafunc.definition.originalname)]
+        there = pytest.mark.xdist_group(CLUSTER)
+        chosen = on_hbase(metafunc.definition.originalname)
+        names = [*BENCHES, *(pytest.param(name, marks=there) for name in chosen)]
         metafunc.parametrize("bench", names, indirect=True)
 
 

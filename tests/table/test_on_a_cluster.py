@@ -68,6 +68,19 @@ def test_a_recording_is_the_same_on_a_cluster(name: str, hbase_url: str, tmp_pat
     assert is_the_same_on(hbase_url, design, sample, tmp_path) > 1_000
 
 
+def test_a_key_that_counts_nothing(hbase_url: str) -> None:
+    """A table whose key has no bucket keeps no count of any, and is found again all the same."""
+    fields = {"id": "u64", "note": {"type": "text", "family": "d"}}
+    design = Design(f"plain.{token_hex(4)}", "[id]", fields=fields)
+    row = {"id": 7, "note": "here"}
+    create_table(design, hbase_url).close()
+    for named in (design, design.table):
+        with rowkey.open(named, hbase_url) as table:
+            table.put(row)
+            assert row == table.get(id=7)
+    drop_table(design.table, hbase_url)
+
+
 @pytest.mark.long
 def test_a_million_rows_are_the_same_on_a_cluster(hbase_url: str, tmp_path: Path) -> None:
     """A million flights behind a bucket are the same, row by row, on three servers and on disk."""

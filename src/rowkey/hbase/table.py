@@ -143,9 +143,9 @@ class Table:
         for mutation in mutations:
             check_mutation(mutation, ANY_FAMILY)
         failures: list[Failure] = []
-        hidden = False
+        before: Sequence[RowCells] = ()
         for wave, numbers in waves(mutations):
-            if hidden:
+            if any(map(_hides_what_follows, before)):
                 time.sleep(CLOCK_S)
             lost = {failure.row for failure in failures}
             sound = [place for place, one in enumerate(wave) if one.row not in lost]
@@ -155,7 +155,7 @@ class Table:
                 for failure in run_batch(self._caller, many)
             )
             failures += _not_sent(wave, numbers, lost, failures)
-            hidden = any(map(_hides_what_follows, wave))
+            before = wave
         self._raise_any(failures, len(mutations))
 
     def _raise_any(self, failures: Sequence[Failure], count: int) -> None:

@@ -253,7 +253,7 @@ FILTERS: list[tuple[Any, Callable[[], list[Any]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("judge", "rows"), FILTERS, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(("judge", "rows"), FILTERS, ids=[str(one)[:60] for one, _ in FILTERS])
 def test_filters(table: Table, judge: Any, rows: Callable[[], list[Any]]) -> None:
     """A filter in words does what HBase's own reading of the words does."""
     assert rows() == _scan(table, filter=judge)

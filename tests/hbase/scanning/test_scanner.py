@@ -105,7 +105,7 @@ def test_a_scan_gives_the_rows_of_its_range_once_and_in_order(
         if answer is None:
             assert first in (None, b"not looked at")
             break
-        pieces = answer.rows()
+        pieces = list(answer.rows())
         assert answer.last_row == pieces[-1].row
         assert first in (pieces[0].row, b"not looked at")
         rows += pieces

@@ -272,7 +272,38 @@ def test_a_time_to_live_is_not_written() -> None:
 
 
 def test_runs_are_found() -> None:
-    """The tests above that mean to be read in a run are: 9 cells of equal lengths are enough."""
-    block = bytes.fromhex(PLAIN) * 11
-    found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._Columns())
-    assert 11 == found
+    """The tests above that mean to be read in a run are: 8 cells of equal lengths are enough."""
+    run = cellblocks._run(bytes.fromhex(PLAIN) * 11, 0, 11)
+    assert run is not None
+    assert 11 == run.cells
+
+
+stretches = st.lists(
+    st.tuples(
+        st.integers(1, 30),
+        st.integers(0, 3),
+        st.sampled_from((b"q", b"r", b"longer")),
+        st.sampled_from((b"", b"v", b"other")),
+        st.sampled_from((Kind.PUT, Kind.DELETE)),
+    ),
+    max_size=6,
+)
+"""Rows that are alike: how many, their cells, and what all those cells hold."""
+
+
+@given(stretches, st.sampled_from((1, 8, 9, 20, 200)))
+def test_rows_are_the_same_however_many_are_decoded_at_a_time(
+    drawn: list[tuple[int, int, bytes, bytes, Kind]], portion: int
+) -> None:
+    """Where a portion or a run of equal cells begins or ends is not seen in what is decoded."""
+    rows = [
+        RowCells(
+            b"%05d" % number if cells else b"", [Cell("d", qualifier, number, value, kind)] * cells
+        )
+        for stretch, (count, cells, qualifier, value, kind) in enumerate(drawn)
+        for number in range(100 * stretch, 100 * stretch + count)
+    ]
+    block = b"".join(encode_cells(row.row, row.cells) for row in rows)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cellblocks, "_PORTION", portion)
+        assert rows == decode_rows(block, [len(row.cells) for row in rows])

@@ -117,6 +117,10 @@ def check_words(words: Mapping[str, object]) -> Iterator[Refused]:
             yield Refused("", f"{shown(word)} is no word", "a text that is not empty")
         elif value is not None and not isinstance(value, str):
             yield Refused(word[:80], f"{shown(value)} is no text", "a text")
+        elif value == "":  # Source: TableDescriptorBuilder.setValue: it removes the word
+            yield Refused(
+                word[:80], "is empty, which HBase does not keep", "a text that is not empty"
+            )
         elif not is_writable(word + (value or "")):
             yield Refused(word[:80], f"{shown(value)} has half a character", "text as UTF-8 has it")
         elif word in WORDS:

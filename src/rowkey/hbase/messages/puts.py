@@ -6,15 +6,15 @@ and the index, so their bytes are put together without building a message.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rowkey.cells import Kind, RowCells
 from rowkey.hbase.messages.mutations import DELETE, PUT, written
-from rowkey.hbase.wire.cellblocks import encode_cells
+from rowkey.hbase.wire.cellblocks import encode_cells, encode_rows
 from rowkey.hbase.wire.proto import message, uint, varint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
     from rowkey.hbase.requests.multi import Action
 
@@ -34,7 +34,7 @@ _MIDDLES = tuple(bytes((0x12, row + 6, 0x0A, row)) for row in range(_SHORT))
 """What stands between the index and the row key, by the bytes of the row key."""
 
 
-def encode_actions(actions: Iterable[Action], *, sync: bool = False) -> tuple[bytes, bytes]:
+def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[bytes, bytes]:
     """The fields `action` of one `RegionAction`, with indexes from 1, and their cells.
 
     Args:
@@ -45,23 +45,31 @@ def encode_actions(actions: Iterable[Action], *, sync: bool = False) -> tuple[by
     Source: Client.proto of HBase 2.6: RegionAction 3 action; Action 1 index, 2 mutation, 3 get.
     """
     said: list[bytes] = []
-    cells: list[bytes] = []
-    add, add_cells = said.extend, cells.append
+    add = said.extend
     put, short = Kind.PUT, -1 if sync else _SHORT
+    others: dict[int, bytes] = {}
     for index, action in enumerate(actions, 1):
         if not isinstance(action, RowCells):
-            field, own = action.action()
+            field, others[index] = action.action()
             add((message(3, uint(1, index), field),))
-            add_cells(own)
             continue
         row, own_cells = action
         size = len(row)
         first = own_cells[0]
-        add_cells(encode_cells(row, own_cells))
         if len(own_cells) == 1 and size < short and first[5] is None and index < 1 << 14:
             number = _INDEXES[index]
-            sort = _PUT if first[4] == put else _DELETE
+            sort = _PUT if first[4] is put or first[4] == put else _DELETE
             add((_HEADS[len(number)][size], number, _MIDDLES[size], row, sort))
         else:
             add((message(3, uint(1, index), message(2, written(row, own_cells, sync=sync))),))
-    return b"".join(said), b"".join(cells)
+    return b"".join(said), _cells(actions, others)
+
+
+def _cells(actions: Sequence[Action], others: Mapping[int, bytes]) -> bytes:
+    """The cells of all actions; those of rows are encoded at once where there is nothing else."""
+    if not others:
+        return encode_rows(cast("Sequence[RowCells]", actions))
+    return b"".join(
+        encode_cells(*action) if isinstance(action, RowCells) else others[index]
+        for index, action in enumerate(actions, 1)
+    )

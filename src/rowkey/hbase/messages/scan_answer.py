@@ -60,7 +60,7 @@ def read_scan(response: Response) -> ScanAnswer:
     if sent.has(5):
         raise Malformed("cells inside the message", "a cell block, as the header asks for")
     counts = sent.uints(1)
-    partials = [one != 0 for one in sent.uints(7)]
+    partials = list(map(bool, sent.uints(7)))
     if len(partials) < len(counts):
         partials += [False] * (len(counts) - len(partials))
     cursor = sent.message(12)

@@ -10,11 +10,11 @@ from functools import cached_property
 from struct import Struct, error
 from typing import TYPE_CHECKING
 
-from rowkey.hbase.wire.cellblocks import decode_cells, decode_rows
+from rowkey.hbase.wire.cellblocks import decode_cells, iter_rows
 from rowkey.hbase.wire.proto import Malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rowkey.cells import Cell, RowCells
 
@@ -71,9 +71,9 @@ class Answer:
         at = skip_cells(self.cells, 0, sum(self.counts) - self.counts[-1])
         return at, skip_cells(self.cells, at, self.counts[-1] - 1)
 
-    def rows(self) -> list[RowCells]:
-        """Its rows or pieces, decoded."""
-        return decode_rows(self.cells, self.counts)
+    def rows(self) -> Iterator[RowCells]:
+        """Its rows or pieces, decoded as they are asked for."""
+        return iter_rows(self.cells, self.counts)
 
 
 def row_at(cells: bytes | memoryview, at: int) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.cells import FAMILY_BYTES_MOST, Cell, Kind, RowCells
 from rowkey.errors import Refused
@@ -64,6 +64,12 @@ _RUN = 8
 Measured: blocks of equal lengths decode 1.7 times as fast, others 0.95 times as fast.
 """
 
+_PORTION = 200
+"""Rows decoded at a time: measured, 50 to 200 take 0.6 of the time that 14,000 at once do.
+
+Fewer stay in the processor's cache, and Python's collector never meets those that are done with.
+"""
+
 _COLUMNS_MOST = 1_000
 """Columns kept while one block is decoded: more than that do not repeat often."""
 
@@ -82,34 +88,40 @@ def encode_cell(row: bytes, cell: Cell) -> bytes:
 
 
 def encode_cells(row: bytes, cells: Iterable[Cell]) -> bytes:
-    """The bytes of some cells of one row, one after the other.
+    """The bytes of some cells of one row, one after the other; see `encode_rows`."""
+    return encode_rows(((row, cells),))
+
+
+def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
+    """The bytes of the cells of some rows, one after the other.
 
     A cell's `ttl_ms` is not among them: it goes with the mutation, as its attribute `_ttl`.
 
     Args:
-        row: 0..32,767 bytes; HBase takes none that is empty.
-        cells: in the order in which they are to be sent.
+        rows: each with its key of 0..32,767 bytes, though HBase takes none that is empty, and its
+            cells in the order in which they are to be sent.
 
     Raises:
         Refused: a length or a timestamp that the format has no room for.
 
-    Cost: 1.2 M cells/s for rows of one cell (16-byte rows, 100-byte values, CPython 3.11).
+    Cost: 0.4 to 0.5 µs a cell (16-byte rows, 100-byte values, CPython 3.11).
     """
     parts: list[bytes] = []
-    row_bytes = len(row)
-    try:
-        for family, qualifier, timestamp, value, kind, _ in cells:
-            column = (_PREFIXES.get(family) or _prefix(family)) + qualifier
-            value_bytes = len(value)
-            key_bytes = row_bytes + len(column) + 11  # rowLen, timestamp and kind: 2 + 8 + 1
-            head = _pack_head(8 + key_bytes + value_bytes, key_bytes, value_bytes, row_bytes)
-            parts += head, row, column, _pack_tail(timestamp, kind), value
-    except struct.error:
-        raise Refused(
-            "",
-            f"a cell at {timestamp} of a row of {row_bytes:,} bytes does not fit a KeyValue",
-            "a row of up to 32,767 bytes, a timestamp of -2^63..2^63-1",
-        ) from None
+    for row, cells in rows:
+        row_bytes = len(row)
+        try:
+            for family, qualifier, timestamp, value, kind, _ in cells:
+                column = (_PREFIXES.get(family) or _prefix(family)) + qualifier
+                value_bytes = len(value)
+                key_bytes = row_bytes + len(column) + 11  # rowLen, timestamp and kind: 2 + 8 + 1
+                head = _pack_head(8 + key_bytes + value_bytes, key_bytes, value_bytes, row_bytes)
+                parts += head, row, column, _pack_tail(timestamp, kind), value
+        except struct.error:
+            raise Refused(
+                "",
+                f"a cell at {timestamp} of a row of {row_bytes:,} bytes does not fit a KeyValue",
+                "a row of up to 32,767 bytes, a timestamp of -2^63..2^63-1",
+            ) from None
     return b"".join(parts)
 
 
@@ -149,33 +161,58 @@ def decode_cells(
     >>> decode_cells(block)[0][0][0], decode_cells(block)[1] == len(block)
     (b'r1', True)
     """
-    rows, cells, stop = _decode(bytes(block), count, at)
+    rows, cells, stop = _decode(bytes(block), count, at, _Columns())
     return list(zip(rows, cells, strict=True)), stop
 
 
 def decode_rows(block: bytes | memoryview, counts: Sequence[int]) -> list[RowCells]:
-    """The rows of a block whose answer tells how many cells each has.
+    """The rows of a block whose answer tells how many cells each has; see `iter_rows`."""
+    return list(iter_rows(block, counts))
+
+
+def iter_rows(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[RowCells]:
+    """The rows of a block, some at a time, so that those that are done with make room for others.
 
     Args:
         block: the cell block, not compressed.
         counts: cells of each row, from 0; of none, the row is empty as well.
 
-    Returns:
+    Yields:
         As many as there are counts, in their order.
 
     Raises:
-        Malformed: the block is not of exactly these cells.
+        Malformed: the block is not of exactly these cells; rows before that place were given.
 
-    Cost: 1.2 M cells/s for rows of one cell, 1.5 M for rows of five (16-byte rows, 100-byte
-    values, CPython 3.11).
+    Cost: 0.5 µs a cell where cells are alike in length and column, else 0.8 to 1.0 (16-byte rows,
+    100-byte values, CPython 3.11); without `list`, as `decode_rows` has it, 0.1 µs less.
     """
-    rows, cells, stop = _decode(bytes(block), sum(counts), 0)
-    if stop != len(block):
-        raise Malformed(f"{len(block) - stop:,} bytes behind {len(cells):,} cells", "none")
-    if counts.count(1) == len(counts):
-        new = _new_row
-        return [new(RowCells, (row, [cell])) for row, cell in zip(rows, cells, strict=True)]
-    return list(_grouped(rows, cells, counts))
+    block, at, columns = bytes(block), 0, _Columns()
+    ones = counts.count(1) == len(counts)
+    for first in range(0, len(counts), _PORTION):
+        some = counts[first : first + _PORTION]
+        run = _run(block, at, len(some)) if ones else None
+        if run and run.cells == len(some) and (rows := _rows_of(block, run, columns)):
+            yield from rows
+            at += run.cells * run.size
+        else:
+            keys, cells, at = _decode(block, sum(some), at, columns)
+            yield from _grouped(keys, cells, some)
+    if at != len(block):
+        raise Malformed(f"{len(block) - at:,} bytes behind {sum(counts):,} cells", "none")
+
+
+def _rows_of(block: bytes, run: _Run, columns: _Columns) -> list[RowCells]:
+    """Rows of one cell each, all of one column and kind; none if they are not."""
+    column_at, tail_at = 14 + run.row, 14 + run.row + run.column
+    if _alike(block, run, (*range(column_at, tail_at), tail_at + 8)) < run.cells:
+        return []
+    family, qualifier = columns[block[run.at + column_at : run.at + tail_at]]
+    kind, new, new_cell = _KINDS[block[run.at + tail_at + 8]], _new_row, _new_cell
+    parts = run.parts(block, f"{run.row}s{run.column}xqx{run.value}s")
+    return [
+        new(RowCells, (row, [new_cell(Cell, (family, qualifier, timestamp, value, kind, None))]))
+        for row, timestamp, value in parts
+    ]
 
 
 def _grouped(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) -> Iterator[RowCells]:
@@ -185,14 +222,15 @@ def _grouped(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) -> Ite
         at += count
 
 
-def _decode(block: bytes, count: int | None, at: int) -> tuple[list[bytes], list[Cell], int]:
+def _decode(
+    block: bytes, count: int | None, at: int, columns: _Columns
+) -> tuple[list[bytes], list[Cell], int]:
     """Rows and cells side by side, and the place behind the last.
 
     One loop with everything bound to locals: a call made for each cell would cost a tenth of it.
     """
     rows: list[bytes] = []
     cells: list[Cell] = []
-    columns = _Columns()
     add_row, add_cell, new, kinds = rows.append, cells.append, _new_cell, _KINDS
     unpack_head, unpack_tail = Struct(">IIIH").unpack_from, Struct(">qB").unpack_from
     left = len(block) if count is None else count
@@ -205,11 +243,17 @@ def _decode(block: bytes, count: int | None, at: int) -> tuple[list[bytes], list
                 and left > _RUN
                 and block.startswith(block[at : at + 14], at + _RUN * (total + 4))
             ):
-                done = _decode_run(block, at, left, rows, cells, columns)
-                at += done * (total + 4)
-                left -= done
                 last = -1
-                continue
+                if run := _run(block, at, left):
+                    layout = f"{run.row}s{run.column}sqB{run.value}s"
+                    for row, column, timestamp, kind, value in run.parts(block, layout):
+                        family, qualifier = columns[column]
+                        add_row(row)
+                        parts = family, qualifier, timestamp, value, kinds[kind], None
+                        add_cell(new(Cell, parts))
+                    at += run.cells * run.size
+                    left -= run.cells
+                    continue
             last = total
             column_at, tail_at, stop = at + 14 + row_bytes, at + 3 + key_bytes, at + 4 + total
             value_stop = tail_at + 9 + value_bytes
@@ -231,29 +275,63 @@ def _decode(block: bytes, count: int | None, at: int) -> tuple[list[bytes], list
     return rows, cells, at
 
 
-def _decode_run(
-    block: bytes, at: int, left: int, rows: list[bytes], cells: list[Cell], columns: _Columns
-) -> int:
-    """Adds the cells that begin with the same lengths as the one here; how many they are.
+class _Run(NamedTuple):
+    """Cells one behind the other whose parts are of the same lengths, without tags.
 
-    None, if their lengths are not those of a cell without tags: the caller takes them singly.
+    Args:
+        at: where the first begins.
+        cells: how many they are.
+        row: bytes of each row key.
+        column: bytes of each column, with the family's length.
+        value: bytes of each value.
     """
-    head = block[at : at + 14]
-    total, key_bytes, value_bytes, row_bytes = struct.unpack(">IIIH", head)
-    column_bytes = key_bytes - row_bytes - 11
-    if column_bytes < 1 or total != 8 + key_bytes + value_bytes:
-        return 0
-    layout = Struct(f">14s{row_bytes}s{column_bytes}sqB{value_bytes}s")
-    most = min(left, (len(block) - at) // layout.size)
-    run = layout.iter_unpack(memoryview(block)[at : at + most * layout.size])
-    add_row, add_cell, new, kinds, before = rows.append, cells.append, _new_cell, _KINDS, len(rows)
-    for lengths, row, column, timestamp, kind, value in run:
-        if lengths != head:
-            break
-        family, qualifier = columns[column]
-        add_row(row)
-        add_cell(new(Cell, (family, qualifier, timestamp, value, kinds[kind], None)))
-    return len(rows) - before
+
+    at: int
+    cells: int
+    row: int
+    column: int
+    value: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of a cell."""
+        return 14 + self.row + self.column + 9 + self.value
+
+    def parts(self, block: bytes, layout: str) -> Iterator[Any]:
+        """Parts of each cell.
+
+        Args:
+            block: where the cells are.
+            layout: of struct, of row, column, timestamp, kind and value in this order.
+        """
+        stop = self.at + self.cells * self.size
+        return Struct(f">14x{layout}").iter_unpack(memoryview(block)[self.at : stop])
+
+
+def _run(block: bytes, at: int, most: int) -> _Run | None:
+    """The cells that begin here, up to so many; None if they are few."""
+    if most < _RUN or at + 14 > len(block):
+        return None
+    total, key, value, row = struct.unpack_from(">IIIH", block, at)
+    column = key - row - 11
+    if column < 1 or total != 8 + key + value:  # broken, or with tags
+        return None
+    run = _Run(at, min(most, (len(block) - at) // (4 + total)), row, column, value)
+    count = _alike(block, run, range(14))
+    return run._replace(cells=count) if count >= _RUN else None
+
+
+def _alike(block: bytes, run: _Run, places: Iterable[int]) -> int:
+    """How many cells of a run agree with the first in these bytes, until one does not.
+
+    Each byte is compared for all cells at once: no object is made of a cell.
+    """
+    count, size = run.cells, run.size
+    for place in places:
+        first = run.at + place
+        same = block[first : first + count * size : size]
+        count -= len(same.lstrip(same[:1]))
+    return count
 
 
 def _unfit(total: int, key_bytes: int, value_bytes: int, row_bytes: int) -> Malformed:

@@ -174,6 +174,8 @@ def read_varint(buffer: Buffer, at: int) -> tuple[int, int]:
     raise Malformed("a number of more than 10 bytes", "64 bits in up to 10 bytes")
 
 
+_INT = frozenset([int])
+
 _RUN = re.compile(rb"(?s)(.)[\x00-\x7f](?:\1[\x00-\x7f])*")
 """A field of one small number, as often as it is repeated: a scan's 10,000 counts."""
 
@@ -325,6 +327,9 @@ class Message:
         """Every value of a repeated uint32, uint64, enum or bool, packed, unpacked or mixed."""
         found = self._found.get(number, [])
         numbers: list[int] = []
+        if _INT.issuperset(map(type, found)):  # not packed: a scan's counts, one for each row
+            numbers += found  # type: ignore[arg-type]
+            return numbers
         for one in found:
             if isinstance(one, int):
                 numbers.append(one)

@@ -1,0 +1,35 @@
+"""Tables of many regions: how one is made, and what is told while that takes its time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from rowkey.cells import Family
+
+if TYPE_CHECKING:
+    from rowkey.hbase.admin import Admin
+
+SPLITS = [b"%03d" % number for number in range(1, 1_000)]
+
+
+@pytest.mark.long
+def test_a_thousand_regions(admin: Admin) -> None:
+    """They are all open, over all servers, as the progress said while they were opened."""
+    name, told, begin = f"thousand_{uuid4().hex[:8]}", list[tuple[int, int]](), time.monotonic()
+    admin.create(name, [Family("d")], SPLITS, progress=lambda *now: told.append(now))
+    made = time.monotonic()
+    regions = admin.regions(name)
+    admin.delete(name, disable=True)
+    print(f"made in {made - begin:.0f} s, dropped in {time.monotonic() - made:.0f} s, told {told}")
+    held = Counter(region.server for region in regions)
+    assert [b"", *SPLITS] == [region.start for region in regions]
+    assert [1_000] * len(told) == [of for _, of in told]
+    assert sorted({done for done, _ in told}) == [done for done, _ in told]
+    assert 1_000 == told[-1][0]
+    assert len(told) > len(held)
+    assert max(held.values()) - min(held.values()) <= 1
