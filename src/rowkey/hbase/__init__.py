@@ -3,10 +3,11 @@
 It needs neither numpy nor pyarrow but for Arrow columns, no protobuf package and no gateway.
 """
 
-from rowkey.hbase.admin import Admin, Described
+from rowkey.hbase.admin import Admin, Described, table_schema
 from rowkey.hbase.client import Client, connect
 from rowkey.hbase.errors import AskedWrongly, HBaseError
 from rowkey.hbase.filters import ColumnRangeFilter
+from rowkey.hbase.messages.schema import TableSchema
 from rowkey.hbase.reading import Read, Scan
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.scanning import Scanner
@@ -27,7 +28,9 @@ __all__ = [
     "Scanner",
     "Settings",
     "Table",
+    "TableSchema",
     "connect",
     "parse_url",
+    "table_schema",
     "to_columns",
 ]
