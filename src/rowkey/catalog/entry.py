@@ -86,13 +86,18 @@ class Entry:
     def words(self) -> dict[str, str]:
         """What a table itself keeps of its entry, so that a clone or a restored table tells it.
 
+        A key without counting parts has no word for them: HBase takes an empty value for none.
+
+        Source: TableDescriptorBuilder.setValue of 2.6.4, by ProtobufUtil.toTableDescriptor.
+
         >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
         >>> sorted(Entry.of(design, (), 0).words)
         ['rowkey.counts', 'rowkey.declaration', 'rowkey.generation']
         """
         last = self.generations[-1]
         counts = ",".join(f"{place}={count}" for place, count in sorted(last.counts.items()))
-        return {GENERATION: str(last.number), COUNTS: counts, DECLARATION: self.hash}
+        told = {COUNTS: counts} if counts else {}
+        return {GENERATION: str(last.number), **told, DECLARATION: self.hash}
 
 
 def counts_of(design: Design) -> dict[int, int]:

@@ -7,7 +7,7 @@ from rowkey.hbase.admin import Admin, Described, table_schema
 from rowkey.hbase.client import Client, connect
 from rowkey.hbase.errors import AskedWrongly, HBaseError
 from rowkey.hbase.filters import ColumnRangeFilter
-from rowkey.hbase.messages.schema import TableSchema
+from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.reading import Read, Scan
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.scanning import Scanner
@@ -22,6 +22,7 @@ __all__ = [
     "ColumnRangeFilter",
     "Deadline",
     "Described",
+    "FamilySchema",
     "HBaseError",
     "Read",
     "Scan",

@@ -11,8 +11,7 @@ from cluster.judge import Answer
 from render.ddl.conftest import DRIVER, HERE, RELEASE, Java
 from render.ddl.drawn import NAMES, creations
 from rowkey.cells import Family
-from rowkey.hbase import TableSchema, table_schema
-from rowkey.hbase.messages.schema import FamilySchema
+from rowkey.hbase import FamilySchema, TableSchema, table_schema
 from rowkey.render import DIALECTS, Creation
 from rowkey.render.ddl.java import class_name
 

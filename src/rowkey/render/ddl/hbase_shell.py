@@ -9,9 +9,9 @@ from rowkey.regions import to_binary
 from rowkey.render.ddl.creation import commented
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from rowkey.hbase.messages.schema import FamilySchema
+    from rowkey.hbase import FamilySchema
     from rowkey.render.ddl.creation import Creation
 
 _ATTRIBUTES = {row.hbase: row for row in ATTRIBUTES.values()}
@@ -36,7 +36,9 @@ def script(creation: Creation) -> Iterator[str]:
     # Design: t.toml
     create 't',
       {NAME => '#{d}', TTL => 60},
-      {METADATA => {'rowkey.counts' => '0=2'}},
+      {METADATA => {
+        'rowkey.counts' => '0=2'
+      }},
       {SPLITS => [
         '\x80\x27'
       ]}
@@ -54,10 +56,9 @@ def script(creation: Creation) -> Iterator[str]:
     arguments = [[_family(family)] for family in table.families]
     kept = {**table.attributes, **table.configuration}  # a table keeps both alike
     if kept:
-        arguments.append([f"{{METADATA => {_hash(kept)}}}"])
+        arguments.append(["{METADATA => {", *_listed(_pairs(kept)), "}}"])
     if creation.splits:
-        keys = [f"  {_key(key)}," for key in creation.splits]
-        arguments.append(["{SPLITS => [", *keys[:-1], keys[-1].removesuffix(","), "]}"])
+        arguments.append(["{SPLITS => [", *_listed(map(_key, creation.splits)), "]}"])
     yield f"create {quoted(table.name)},"
     for number, lines in enumerate(arguments, 1):
         *before, last = lines
@@ -65,11 +66,17 @@ def script(creation: Creation) -> Iterator[str]:
         yield f"  {last}{',' if number < len(arguments) else ''}"
 
 
+def _listed(items: Iterable[str]) -> list[str]:
+    """Items of a list, a line each."""
+    *before, last = (f"  {item}" for item in items)
+    return [*(f"{line}," for line in before), last]
+
+
 def _family(family: FamilySchema) -> str:
     """A family as `create` takes it: its attributes under the shell's own constants."""
     words = [f"{word} => {_value(word, value)}" for word, value in family.attributes.items()]
     if family.configuration:
-        words.append(f"CONFIGURATION => {_hash(family.configuration)}")
+        words.append(f"CONFIGURATION => {{{', '.join(_pairs(family.configuration))}}}")
     return f"{{{', '.join((f'NAME => {quoted(family.name)}', *words))}}}"
 
 
@@ -80,8 +87,8 @@ def _value(word: str, value: str) -> str:
     return quoted(value) if _ATTRIBUTES[word].choices else value
 
 
-def _hash(words: Mapping[str, str]) -> str:
-    return f"{{{', '.join(f'{quoted(word)} => {quoted(words[word])}' for word in words)}}}"
+def _pairs(words: Mapping[str, str]) -> Iterator[str]:
+    return (f"{quoted(word)} => {quoted(value)}" for word, value in words.items())
 
 
 def _key(key: bytes) -> str:

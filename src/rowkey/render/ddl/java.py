@@ -12,7 +12,7 @@ from rowkey.render.ddl.creation import commented
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rowkey.hbase.messages.schema import FamilySchema
+    from rowkey.hbase import FamilySchema
     from rowkey.render.ddl.creation import Creation
 
 LITERAL_MOST = 16_000
