@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 
+from oracles.plugin import LEFT_OUT, REQUIRED
 from render.ddl.conftest import HERE, PATIENCE_S
 from render.ddl.drawn import ANYTHING, NAMES, creations
 from rowkey.cells import ATTRIBUTES, Family
@@ -77,7 +79,7 @@ def asked(creation: Creation) -> dict[str, Any]:
 
 
 @given(drawn=st.lists(creations(NAMES | ANYTHING), max_size=20))
-@settings(max_examples=15)
+@settings(max_examples=15, phases=[Phase.generate])  # each step of shrinking starts a Ruby
 def test_the_shell_is_asked_for_the_same_table(
     ruby: str, folder: Path, drawn: list[Creation]
 ) -> None:
@@ -105,3 +107,29 @@ def test_a_lifetime_without_end_has_its_name(ruby: str, folder: Path) -> None:
     creation = Creation(table_schema("t", [Family("d")], {}, told=["TTL"]))
     assert "  {NAME => 'd', TTL => 'FOREVER'}" in list(SCRIPT(creation))
     assert [asked(creation)] == recorded(ruby, folder, [creation])
+
+
+TAKES_THE_FIXTURE = '''
+def test_text(ruby):
+    """Needs a Ruby."""
+    raise AssertionError("reached without Ruby")
+'''
+
+
+@pytest.mark.parametrize(("required", "code", "says"), [("0", 0, LEFT_OUT), ("1", 1, REQUIRED)])
+def test_without_ruby(tmp_path: Path, required: str, code: int, says: str) -> None:
+    """Where there is no Ruby the test is left out loudly, or fails where it is required."""
+    (tmp_path / "test_it.py").write_text(TAKES_THE_FIXTURE)
+    plugins = ("-p", "oracles.plugin", "-p", "render.ddl.conftest", "-p", "no:cacheprovider")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugins],
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path), "PYTHONPATH": str(HERE.parents[1]), REQUIRED: required},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert code == done.returncode
+    assert says in done.stdout
+    assert "ruby is not found in path" in done.stdout.lower()
