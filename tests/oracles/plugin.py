@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REQUIRED = "ROWKEY_REQUIRE_HBASE"
-LEFT_OUT = "NOT COMPARED WITH HBASE'S JAVA CLASSES"
+LEFT_OUT = "NOT COMPARED WITH THE REAL PROGRAM"
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ def hbase_oracle() -> Iterator[JavaOracle]:
 
 
 def give_up(why: str) -> NoReturn:
-    """Skips the test that needs Java, or fails it where that is required."""
+    """Skips the test that needs a program, such as Java, or fails it where that is required."""
     if os.environ.get(REQUIRED) == "1":
         pytest.fail(f"{REQUIRED}=1, but {why}", pytrace=False)
     pytest.skip(f"{LEFT_OUT}: {why}")
@@ -43,7 +43,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
     reasons = [place[2] for place in skipped if isinstance(place, tuple) and LEFT_OUT in place[2]]
     if reasons:
-        why = reasons[0].removeprefix("Skipped: ").upper()
         terminalreporter.write_sep("!", f"TESTS LEFT OUT: {len(reasons)}", red=True, bold=True)
-        terminalreporter.write_line(why, red=True, bold=True)
+        for why in sorted({reason.removeprefix("Skipped: ").upper() for reason in reasons}):
+            terminalreporter.write_line(why, red=True, bold=True)
         terminalreporter.write_line(f"{REQUIRED}=1 makes this a failure.")

@@ -15,6 +15,7 @@ from rowkey.engines.contract import (
     now_ms,
 )
 from rowkey.engines.opening import open_engine
+from rowkey.engines.specs import check_cluster_spec
 from rowkey.engines.territory import SplitLimits, Territory
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Store",
     "TableSpec",
     "Territory",
+    "check_cluster_spec",
     "now_ms",
     "open_engine",
 ]

@@ -35,6 +35,26 @@ def check_spec(spec: TableSpec, refuses: Mapping[str, str]) -> None:
     SplitLimits.read(spec.attributes)
 
 
+OWN_NAMESPACES = ("default:", "hbase:")
+"""HBase lists `default:t` as `t`, so that a table would have two names; `hbase:` is its own."""
+
+
+def check_cluster_spec(spec: TableSpec, refuses: Mapping[str, str]) -> None:
+    """Raise unless a cluster can make a table as it is described.
+
+    Args:
+        spec: the table.
+        refuses: as `check_spec` takes it.
+
+    Raises:
+        Refused: with the first mistake; its namespace is not written, or HBase's own.
+    """
+    check_spec(spec, refuses)
+    if spec.name.startswith(OWN_NAMESPACES):
+        what = f"{spec.name!r} is in a namespace that is not written, or HBase's own"
+        raise Refused("table", what, "a name without it, or with one of your own")
+
+
 def check_attributes_of(families: Iterable[Family], refuses: Mapping[str, str]) -> None:
     """Raise unless all families are as HBase takes them, and none asks what the engine refuses.
 

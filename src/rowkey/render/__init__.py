@@ -1,6 +1,7 @@
 """Results shown: as text for people, as JSON documents for machines."""
 
 from rowkey.render.counts import count_document, regions_document, regions_lines
+from rowkey.render.ddl import DIALECTS, Creation, creation_of
 from rowkey.render.documents import (
     FORMAT,
     check_document,
@@ -34,6 +35,7 @@ from rowkey.render.text import (
 __all__ = [
     "CHECK",
     "COUNT",
+    "DIALECTS",
     "EXPLAIN",
     "EXPLANATIONS",
     "FINDINGS",
@@ -45,9 +47,11 @@ __all__ = [
     "SPLITS",
     "VECTORS",
     "Checked",
+    "Creation",
     "check_document",
     "check_lines",
     "count_document",
+    "creation_of",
     "explanation_document",
     "explanation_lines",
     "explanations_document",

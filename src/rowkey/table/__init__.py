@@ -4,6 +4,7 @@ from rowkey.table.batch import Batch
 from rowkey.table.loading import Loaded, load_file
 from rowkey.table.merge import merged
 from rowkey.table.opening import create_table, drop_table, open_table
+from rowkey.table.place import spec_of
 from rowkey.table.scans import Scan
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
@@ -19,4 +20,5 @@ __all__ = [
     "load_file",
     "merged",
     "open_table",
+    "spec_of",
 ]

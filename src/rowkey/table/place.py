@@ -46,6 +46,27 @@ SHARED_PAUSES_S = (*PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 """How long is waited for a table that somebody else is just making; a cluster takes its time."""
 
 
+def spec_of(design: Design, splits: Sequence[bytes]) -> TableSpec:
+    """The table of a design, as an engine makes it: its families, boundaries and words.
+
+    The word that tells a table from another one of the same name is left out; it is given to each
+    table when that is made.
+
+    Args:
+        design: the design.
+        splits: row keys that regions begin with, ascending.
+
+    >>> from rowkey.design import Design
+    >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+    >>> spec_of(design, ()).attributes["rowkey.counts"]
+    '0=4'
+    """
+    declared = design.declaration.catalog
+    words = {} if declared is None else {CATALOG: declared}
+    kept = {**words, **Entry.of(design, splits, 0).words}
+    return TableSpec(design.table, tuple(design.families.values()), tuple(splits), kept)
+
+
 class Place:
     """An engine, and the catalog that remembers its tables."""
 
@@ -130,9 +151,9 @@ class Place:
         version = self.catalog.write(
             design.table, entry, None if before is None else before.version
         )
-        words = {} if self.declared is None else {CATALOG: self.declared}
-        self.kept = {**words, **entry.words, BORN: secrets.token_hex(8)}
-        spec = TableSpec(design.table, tuple(design.families.values()), keys, self.kept)
+        told = spec_of(design, keys)
+        self.kept = {**told.attributes, BORN: secrets.token_hex(8)}
+        spec = replace(told, attributes=self.kept)
         try:
             made = self.engine.create(spec, progress)
         except BaseException:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
-from rowkey.engines.specs import check_spec
+from rowkey.engines.specs import check_cluster_spec
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rowkey.hbase import Client
-
-
-OWN_NAMESPACES = ("default:", "hbase:")
-"""HBase lists `default:t` as `t`, so that a table would have two names; `hbase:` is its own."""
 
 
 class HBase(Engine):
@@ -72,10 +68,7 @@ class HBase(Engine):
 
     def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         self._require_open()
-        check_spec(spec, self.refuses)
-        if spec.name.startswith(OWN_NAMESPACES):
-            what = f"{spec.name!r} is in a namespace that is not written, or HBase's own"
-            raise Refused("table", what, "a name without it, or with one of your own")
+        check_cluster_spec(spec, self.refuses)
         self.client.admin.create(
             spec.name, spec.families, spec.splits, spec.attributes, progress=progress
         )

@@ -2,6 +2,6 @@
 
 from rowkey.hbase.admin.admin import Admin
 from rowkey.hbase.admin.counters import RegionCount
-from rowkey.hbase.admin.descriptors import Described
+from rowkey.hbase.admin.descriptors import Described, table_schema
 
-__all__ = ["Admin", "Described", "RegionCount"]
+__all__ = ["Admin", "Described", "RegionCount", "table_schema"]

@@ -11,23 +11,22 @@ from rowkey.hbase.admin.declared import Given, note_declared
 from rowkey.hbase.admin.descriptors import (
     Described,
     family_differences,
-    family_schema,
     split_differences,
+    table_schema,
     word_differences,
 )
 from rowkey.hbase.admin.tables import Tables
-from rowkey.hbase.admin.words import as_hbase_says
 from rowkey.hbase.errors import NamespaceExist, NamespaceNotFound
-from rowkey.hbase.messages.schema import TableSchema
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, Option
 from rowkey.hbase.requests.create_table import CreateTable
-from rowkey.hbase.wire.names import full_table, short_table
+from rowkey.hbase.wire.names import full_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Family
     from rowkey.errors import Mistake
+    from rowkey.hbase.messages.schema import TableSchema
     from rowkey.hbase.settings import Deadline
 
 
@@ -76,9 +75,7 @@ class Creation(Tables, WholeCluster):
         given.seconds(wait_s).function("progress", progress).found.raise_any()
         count = (len(splits) + 1) * int(attributes.get("REGION_REPLICATION", "1"))
         deadline = self._deadline_for(count) if wait_s is None else self._deadline(wait_s)
-        words = as_hbase_says(attributes)
-        described = tuple(family_schema(family) for family in families)
-        schema = TableSchema(short_table(name), described, words, dict(configuration))
+        schema = table_schema(name, families, attributes, configuration)
         number = self._begin(CreateTable(schema, splits), deadline)
         seen = _Progress(self, schema.name, count, progress, deadline)
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, Family
 from rowkey.errors import Mistake
-from rowkey.hbase.admin.words import OWN
-from rowkey.hbase.messages.schema import FamilySchema
+from rowkey.hbase.admin.words import OWN, as_hbase_says
+from rowkey.hbase.messages.schema import FamilySchema, TableSchema
+from rowkey.hbase.wire.names import short_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import Attribute
-    from rowkey.hbase.messages.schema import TableSchema
 
 PREFIX_BLOOM, PREFIX_LENGTH = "ROWPREFIX_FIXED_LENGTH", "RowPrefixBloomFilter.prefix_length"
 """The Bloom filter that carries a number, and the setting that holds it. Source: HBASE-20636."""
@@ -84,6 +84,32 @@ def family_schema(family: Family, known: FamilySchema | None = None) -> FamilySc
         words["BLOOMFILTER"] = PREFIX_BLOOM
         settings[PREFIX_LENGTH] = str(family.prefix_length)
     return FamilySchema(family.name, words, settings)
+
+
+def table_schema(
+    name: str,
+    families: Iterable[Family],
+    attributes: Mapping[str, str],
+    configuration: Mapping[str, str] | None = None,
+    *,
+    told: Iterable[str] = (),
+) -> TableSchema:
+    """A new table in HBase's words, as `create` sends it.
+
+    Args:
+        name: `qualifier` or `namespace:qualifier`.
+        families: its families.
+        attributes: words of HBase or of one's own, kept with the table.
+        configuration: settings of the site that the table overrides.
+        told: attributes, by HBase's names, that are told of a family although they are the default.
+
+    >>> table_schema("default:t", [Family("d")], {}, told=["TTL"]).families[0].attributes
+    {'TTL': '2147483647'}
+    """
+    said = dict.fromkeys(told, "")
+    described = tuple(family_schema(one, FamilySchema(one.name, said)) for one in families)
+    words = as_hbase_says(attributes)
+    return TableSchema(short_table(name), described, words, dict(configuration or {}))
 
 
 def _read_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:

@@ -1,0 +1,75 @@
+"""Random tables to be created: their names and words hold whatever a quote could stumble over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import hypothesis.strategies as st
+
+from rowkey.cells import ATTRIBUTES, Family
+from rowkey.hbase import table_schema
+from rowkey.render import Creation
+from rowkey.render.ddl.creation import TOLD
+
+if TYPE_CHECKING:
+    from rowkey.cells import Attribute
+
+STRANGE = (
+    "#{exit}", "#$0", "#@a", "'", '"', "\\", "\\'", "\\\\u0041", "\\u000a", "\\x41", "\0", "\n",
+    "\r", "\u2028", "\x85", "*/", "=begin\n", "\n__END__\n", "-*- coding: x -*-", "é", "表",
+    "\U0001f600", " ", "a", "0", "%", "`exit`", "?", "${x}",
+)  # fmt: skip
+"""Pieces that mean something else to Ruby or Java than they say, or to a terminal."""
+
+ANYTHING = st.lists(
+    st.sampled_from(STRANGE) | st.characters(exclude_categories=["Cs"]), max_size=6
+).map("".join)
+KEYS = st.binary(max_size=12).map(lambda key: key + b"\1") | st.sampled_from(
+    [b" ", b"'", b'"', b"\\x41", b"\\", b"#{exit}", b"\0", b"\xff" * 40, b"\x80", b"x y'"]
+)
+NAMES = st.from_regex(r"([A-Za-z]\w{0,5}:)?[A-Za-z_]\w{0,6}[.-]?\w{0,3}", fullmatch=True).filter(
+    str.isascii
+)
+"""Names that tables may have."""
+_NO_FAMILY = frozenset(":/\\")
+
+
+def _may_be_family(name: str) -> bool:
+    """Whether HBase takes it; quotes are no matter. Source: isLegalColumnFamilyName."""
+    plain = not any(ord(letter) < 0x20 or 0x7F <= ord(letter) < 0xA0 for letter in name)
+    fits = 0 < len(name.encode()) <= 127 and name != "recovered.edits"
+    return fits and plain and not name.startswith(".") and _NO_FAMILY.isdisjoint(name)
+
+
+def _values(row: Attribute) -> st.SearchStrategy[Any]:
+    """All that an attribute may be."""
+    if isinstance(row.default, bool):
+        return st.booleans()
+    plain = [word for word in row.choices if "(" not in word]
+    if len(plain) < len(row.choices):
+        prefixes = st.integers(1, 32_767).map("ROWPREFIX_FIXED_LENGTH({})".format)
+        return st.sampled_from(plain) | prefixes
+    if plain:
+        return st.just(row.default) | st.sampled_from(plain)
+    return st.just(row.default) | st.integers(row.least, row.most)
+
+
+_ATTRIBUTES = {
+    f"{row.word}_s" if row.seconds else row.word: _values(row) for row in ATTRIBUTES.values()
+}
+
+
+@st.composite
+def creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Creation:
+    """A table of some families with any attributes, kept words, split keys and remarks.
+
+    Args:
+        draw: of Hypothesis.
+        names: what the table may be called.
+    """
+    families = st.builds(Family, ANYTHING.filter(_may_be_family), **_ATTRIBUTES)
+    listed = draw(st.lists(families, min_size=1, max_size=3, unique_by=lambda one: one.name))
+    words = draw(st.dictionaries(ANYTHING.filter(bool), ANYTHING.filter(bool), max_size=3))
+    splits = sorted(draw(st.sets(KEYS, max_size=5)))
+    table = table_schema(draw(names), listed, words, told=TOLD if draw(st.booleans()) else ())
+    return Creation(table, splits, draw(st.lists(ANYTHING, max_size=3)))

@@ -1,0 +1,103 @@
+"""What a text says of a table is what `create` sends; the verb prints it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from click import Choice
+
+from cli.command import LOGS, Outcome, run
+from rowkey import Design
+from rowkey.cli.verbs.ddl import command
+from rowkey.engines import TableSpec, open_engine
+from rowkey.errors import Refused
+from rowkey.hbase import table_schema
+from rowkey.render import DIALECTS, creation_of
+from rowkey.render.ddl.creation import TOLD
+from rowkey.table import create_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAIN = Design("logs", "[host][ts]", fields={"host": "text", "ts": "timestamp_ms"})
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A design file."""
+    path = tmp_path / "logs.toml"
+    path.write_text(LOGS)
+    return path
+
+
+def made(path: Path, tmp_path: Path, *more: object) -> TableSpec:
+    """The table that `create` makes of a design."""
+    url = f"rocks:{tmp_path / 'data'}"
+    assert 0 == run("create", path, "--on", url, *more).code
+    with open_engine(url) as engine:
+        return engine.table("logs").spec
+
+
+def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
+    """Families, boundaries and words are those of the made table; what is drawn for it is not."""
+    spec = made(logs, tmp_path)
+    kept = {word: value for word, value in spec.attributes.items() if word != "rowkey.born"}
+    found = creation_of(Design.read(logs), spec.splits, logs.name)
+    assert table_schema(spec.name, spec.families, kept, told=TOLD) == found.table
+    assert 1 + len(kept) == len(spec.attributes)
+    assert ("Design: logs.toml", "Key: [bucket(host, 16)][host][ts]", "16 regions") == found.remarks
+
+
+def test_no_word_is_empty() -> None:
+    """A word that HBase would drop is not sent, neither by a text nor by `create`."""
+    words = creation_of(PLAIN, ()).table.attributes
+    assert ["rowkey.generation", "rowkey.declaration"] == list(words)
+    with create_table(PLAIN, "memory:") as table:
+        assert all(table.store.spec.attributes.values())
+
+
+@pytest.mark.parametrize("name", ["default:logs", "hbase:logs"])
+def test_names_that_create_refuses(name: str) -> None:
+    """A table that `create` would not make on a cluster is not made by hand either."""
+    with pytest.raises(Refused, match="namespace that is not written, or HBase's own"):
+        creation_of(Design(name, "[id]", fields={"id": "u64"}), ())
+
+
+def printed(outcome: Outcome) -> list[str]:
+    """The lines of a text that was printed without a word besides."""
+    assert (0, "") == (outcome.code, outcome.err)
+    return outcome.out.splitlines()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_verb_prints_the_text(logs: Path, dialect: str) -> None:
+    """Each dialect has its name on the command line; the text is that of the design."""
+    design = Design.read(logs)
+    splits = design.cut.boundaries(design.key).splits
+    expected = list(DIALECTS[dialect](creation_of(design, splits, "logs.toml")))
+    assert expected == printed(run("ddl", logs, "--dialect", dialect.replace("_", "-")))
+
+
+def test_every_dialect_has_its_word() -> None:
+    """What can be asked of the verb is what there is; the shell's is printed unless told."""
+    (option,) = (one for one in command.params if one.name == "dialect")
+    assert isinstance(option.type, Choice)
+    assert [name.replace("_", "-") for name in DIALECTS] == list(option.type.choices)
+
+
+def test_boundaries_of_a_sample(logs: Path, tmp_path: Path) -> None:
+    """Where splits follow from a sample it is needed, and they are those that `create` takes."""
+    splits = '{ algorithm = "sample", regions = 4 }'
+    logs.write_text(LOGS.replace("[bucket(host, 16)]", "").replace('"per_bucket"', splits))
+    sample = tmp_path / "s.csv"
+    rows = "".join(f"web-{n:03},{1_609_459_200_000 + n}\n" for n in range(400))
+    sample.write_text("host,ts\n" + rows)
+    lacking = run("ddl", logs)
+    assert (2, "") == (lacking.code, lacking.out)
+    assert "sample" in lacking.err
+    spec = made(logs, tmp_path, "--sample", sample)
+    text = printed(run("ddl", logs, "--sample", sample))
+    expected = list(DIALECTS["hbase_shell"](creation_of(Design.read(logs), spec.splits, logs.name)))
+    assert expected == text
+    assert 3 == len(spec.splits)

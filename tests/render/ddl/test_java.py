@@ -1,0 +1,94 @@
+"""The text in Java, compiled and run: it describes the table it was made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from cluster.judge import Answer
+from render.ddl.conftest import DRIVER, HERE, RELEASE, Java
+from render.ddl.drawn import NAMES, creations
+from rowkey.cells import Family
+from rowkey.hbase import FamilySchema, TableSchema, table_schema
+from rowkey.render import DIALECTS, Creation
+from rowkey.render.ddl.java import class_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+PROGRAM = DIALECTS["java"]
+
+
+@pytest.fixture(scope="module")
+def folder(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the programs are compiled, with the one that tells what they describe."""
+    folder = tmp_path_factory.mktemp("java")
+    java.compile(folder, [HERE / "Told.java"], *DRIVER, "-Xlint:none")
+    return folder
+
+
+def described(java: Java, folder: Path, creations: Sequence[Creation]) -> list[Creation]:
+    """What the programs describe: after what HBase says of any table, one for each of them."""
+    sources = []
+    for creation in creations:
+        text = "".join(f"{line}\n" for line in PROGRAM(creation))
+        assert text.isascii()
+        sources.append(folder / f"{class_name(creation.table.name)}.java")
+        sources[-1].write_text(text)
+    java.compile(folder, sources, *RELEASE, "-Xlint:none")
+    told = java.run(folder, "Told", *(source.stem for source in sources))
+    return [_read(Answer(line)) for line in told.splitlines()]
+
+
+def _read(told: Answer) -> Creation:
+    name = told.read_text()
+    families = tuple(
+        FamilySchema(told.read_text(), told.pairs(), told.pairs()) for _ in range(told.number())
+    )
+    words = told.pairs()
+    splits = [told.read_bytes() for _ in range(told.number())]
+    return Creation(TableSchema(name, families, words), splits)
+
+
+def filled(creation: Creation, plain: Creation) -> Creation:
+    """A table with what HBase itself says of any, its families in HBase's order."""
+    (any_family,) = plain.table.families
+    families = (
+        FamilySchema(one.name, {**any_family.attributes, **one.attributes}, one.configuration)
+        for one in creation.table.families
+    )
+    listed = tuple(sorted(families, key=lambda one: one.name.encode()))
+    words = {**plain.table.attributes, **creation.table.attributes}
+    return Creation(TableSchema(creation.table.name, listed, words), creation.splits)
+
+
+def gathered() -> list[Creation]:
+    """Drawn tables, each of another class, to be compiled at once: a compiler takes seconds."""
+    found: dict[str, Creation] = {}
+
+    @given(creations(NAMES))
+    @settings(phases=[Phase.generate])
+    def gather(one: Creation) -> None:
+        found[class_name(one.table.name).lower()] = one
+
+    gather()
+    return list(found.values())
+
+
+def test_java_describes_the_same_table(java: Java, folder: Path) -> None:
+    """Names, words and keys come through Java as they are, with quotes and NUL in them."""
+    drawn = gathered()
+    plain, *found = described(java, folder, drawn)
+    assert [filled(one, plain) for one in drawn] == found
+
+
+def test_many_keys_and_a_long_one(java: Java, folder: Path) -> None:
+    """Ten thousand keys, one of the longest, and a word longer than a string of a class file."""
+    keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
+    words = {"app.long": "é" * 100_000}
+    creation = Creation(table_schema("long", [Family("d")], words), keys)
+    plain, found = described(java, folder, [creation])
+    assert filled(creation, plain) == found
