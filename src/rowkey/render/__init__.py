@@ -1,5 +1,11 @@
 """Results shown: as text for people, as JSON documents for machines."""
 
+from rowkey.render.comparisons import (
+    COMPARE,
+    comparison_document,
+    comparison_lines,
+    print_comparison,
+)
 from rowkey.render.counts import count_document, regions_document, regions_lines
 from rowkey.render.documents import (
     FORMAT,
@@ -33,6 +39,7 @@ from rowkey.render.text import (
 
 __all__ = [
     "CHECK",
+    "COMPARE",
     "COUNT",
     "EXPLAIN",
     "EXPLANATIONS",
@@ -47,6 +54,8 @@ __all__ = [
     "Checked",
     "check_document",
     "check_lines",
+    "comparison_document",
+    "comparison_lines",
     "count_document",
     "explanation_document",
     "explanation_lines",
@@ -58,6 +67,7 @@ __all__ = [
     "mistakes_document",
     "paths_of",
     "plain",
+    "print_comparison",
     "print_simulation",
     "reasons",
     "regions_document",
