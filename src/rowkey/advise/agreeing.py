@@ -53,7 +53,7 @@ class Scale:
         used.cluster = Cluster(design.cluster.servers, self.capacity, design.cluster.heap)
         used.reads = bind_reads(list(self.reads.values()), design.fields, found)
         names = list(self.reads)
-        return used, [_of_read(one, names) for one in found.found]
+        return used, list(dict.fromkeys(_of_read(one, names) for one in found.found))
 
 
 def scale_of(

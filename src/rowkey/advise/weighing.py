@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.agreeing import Scale
     from rowkey.design import Design
-    from rowkey.keys import Key
+    from rowkey.keys import Field, Key
     from rowkey.simulate import Source
 
 TIMED_ROWS = 2_000
@@ -24,6 +25,8 @@ ROUNDS = 7
 
 def opened(design: Design, scale: Scale, seed: int) -> tuple[Source, bool]:
     """The sample as events of a design, and whether they have all that it stores.
+
+    Where they have not, what they have is still looked at: its widths tell of the bytes.
 
     Raises:
         SampleError: it lacks what judging needs, or cannot be read.
@@ -42,7 +45,14 @@ def opened(design: Design, scale: Scale, seed: int) -> tuple[Source, bool]:
     try:
         return source(design.fields), True
     except SampleError:
-        return source(None), False
+        wanted = design.wanted_fields()
+        fields = design.fields.items()
+        return source({n: f if n in wanted else _nullable(f) for n, f in fields}), False
+
+
+def _nullable(field: Field) -> Field:
+    """A field that events may lack."""
+    return replace(field, nullable=True)
 
 
 class Weight:
@@ -89,7 +99,9 @@ class Weight:
         if measured:
             return float(self._stored)
         mean = self.key_bytes / max(self.source.count, 1)
-        return self.design.layout.event_bytes(mean, self.source.facts) * self.source.count
+        # Of a field that no event has nothing is known, not that it is always null.
+        facts = {name: one for name, one in self.source.facts.items() if one.nulls < 1}
+        return self.design.layout.event_bytes(mean, facts) * self.source.count
 
 
 def encode_us(weights: Sequence[Weight], clock: Callable[[], float] | None) -> list[float | None]:
