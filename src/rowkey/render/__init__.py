@@ -6,7 +6,6 @@ from rowkey.render.comparisons import (
     comparison_lines,
     print_comparison,
 )
-from rowkey.render.counts import count_document, regions_document, regions_lines
 from rowkey.render.documents import (
     FORMAT,
     check_document,
@@ -27,8 +26,14 @@ from rowkey.render.plans import (
     explanation_lines,
     explanations_document,
 )
-from rowkey.render.repairs import REPAIR, repair_document
 from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
+from rowkey.render.standing import (
+    REPAIR,
+    count_document,
+    regions_document,
+    regions_lines,
+    repair_document,
+)
 from rowkey.render.text import (
     check_lines,
     print_simulation,
