@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 # A room is reached as an attribute too: rowkey.simulate.run(design).
 _DOORS = (
-    "cells", "design", "heat", "keys", "lint", "plan", "regions", "simulate", "table", "workload",
+    "advise", "cells", "design", "heat", "keys", "lint", "plan", "regions", "simulate", "table",
+    "workload",
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         DeclarationError,
         DesignRefused,
         DriftError,
+        Incomparable,
         Mistake,
         ReadError,
         RowError,
@@ -42,6 +44,7 @@ _ROOMS = {
     "Design": "design",
     "DesignRefused": "errors",
     "DriftError": "errors",
+    "Incomparable": "errors",
     "Key": "keys",
     "Mistake": "errors",
     "ReadError": "errors",
@@ -65,6 +68,7 @@ __all__ = [
     "Design",
     "DesignRefused",
     "DriftError",
+    "Incomparable",
     "Key",
     "Mistake",
     "ReadError",

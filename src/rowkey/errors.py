@@ -7,6 +7,7 @@ RowkeyError
 ├── BatchError         change the rows it names; the others are written
 ├── ReadError          ask another way
 ├── SampleError        change the sample, or how it is described
+├── Incomparable       make the designs agree where it says
 ├── DesignRefused      the design cannot do what was asked of it
 ├── DriftError         declare what is stored, or move the table
 ├── Conflict           somebody else was faster: read again, and decide again
@@ -188,6 +189,18 @@ class ReadError(OneMistakeError):
 
 class SampleError(OneMistakeError):
     """A sample that cannot be read as it was described."""
+
+
+class Incomparable(RowkeyError, ValueError):
+    """Designs that cannot stand on one scale: they do not agree, or do not fit the sample.
+
+    Args:
+        mistakes: everything that is in the way, each behind the name of its design.
+    """
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(map(str, self.mistakes)))
 
 
 class DesignRefused(OneMistakeError):

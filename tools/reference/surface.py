@@ -75,6 +75,7 @@ EXIT_CODES = _exit_codes()
 
 DOCUMENTS = {
     "simulate": render.SIMULATE,
+    "compare": render.COMPARE,
     "check": render.CHECK,
     "rules": render.RULES,
     "splits": render.SPLITS,
@@ -102,7 +103,7 @@ def json() -> str:
 
 
 ROOMS = ("schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan", "workload",
-         "design", "heat", "lint", "simulate", "catalog", "table", "render")  # fmt: skip
+         "design", "heat", "lint", "simulate", "advise", "catalog", "table", "render")  # fmt: skip
 
 
 def python() -> str:

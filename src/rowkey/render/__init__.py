@@ -1,6 +1,11 @@
 """Results shown: as text for people, as JSON documents for machines."""
 
-from rowkey.render.counts import count_document, regions_document, regions_lines
+from rowkey.render.comparisons import (
+    COMPARE,
+    comparison_document,
+    comparison_lines,
+    print_comparison,
+)
 from rowkey.render.ddl import DIALECTS, Creation, creation_of
 from rowkey.render.documents import (
     FORMAT,
@@ -22,8 +27,14 @@ from rowkey.render.plans import (
     explanation_lines,
     explanations_document,
 )
-from rowkey.render.repairs import REPAIR, repair_document
 from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
+from rowkey.render.standing import (
+    REPAIR,
+    count_document,
+    regions_document,
+    regions_lines,
+    repair_document,
+)
 from rowkey.render.text import (
     check_lines,
     print_simulation,
@@ -34,6 +45,7 @@ from rowkey.render.text import (
 
 __all__ = [
     "CHECK",
+    "COMPARE",
     "COUNT",
     "DIALECTS",
     "EXPLAIN",
@@ -50,6 +62,8 @@ __all__ = [
     "Creation",
     "check_document",
     "check_lines",
+    "comparison_document",
+    "comparison_lines",
     "count_document",
     "creation_of",
     "explanation_document",
@@ -62,6 +76,7 @@ __all__ = [
     "mistakes_document",
     "paths_of",
     "plain",
+    "print_comparison",
     "print_simulation",
     "reasons",
     "regions_document",

@@ -1,7 +1,7 @@
 """Will it run hot: a workload on a design gives a heat."""
 
-from rowkey.simulate.cut import CutFound, cut_by_algorithm, cut_design
-from rowkey.simulate.judging import run
+from rowkey.simulate.cut import CutFound, cut_by_algorithm, cut_design, source_of
+from rowkey.simulate.judging import run, run_on
 from rowkey.simulate.reads import ReadResult
 from rowkey.simulate.simulation import Region, Scaled, Simulation
 from rowkey.simulate.source import Source
@@ -19,4 +19,6 @@ __all__ = [
     "cut_design",
     "hot_from",
     "run",
+    "run_on",
+    "source_of",
 ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rowkey.design import Design
+    from rowkey.keys import Field
 
 SPLIT_ROOM = 1 << 20
 """Keys from which split points are taken: quantiles are exact for samples up to twice as long."""
@@ -46,6 +47,7 @@ def source_of(
     *,
     second_half: bool,
     seed: int,
+    fields: Mapping[str, Field] | None = None,
 ) -> Source:
     """The events a design is judged by.
 
@@ -56,6 +58,8 @@ def source_of(
             unless the file's name tells another kind.
         second_half: whether only the second half is replayed.
         seed: where randomness begins.
+        fields: what is read of each event of a sample, as far as it has them; if None, those of the
+            key, of reads, and the time.
 
     Raises:
         SampleError: the sample cannot be read, or is needed and missing.
@@ -73,7 +77,7 @@ def source_of(
     if format_words is None:
         format_words = format_for(path, design.sample_format, design.sample_path)
     half = second_half or design.cut.needs_sample
-    return recorded(design, path, format_words, second_half=half, seed=seed)
+    return recorded(design, path, format_words, second_half=half, seed=seed, fields=fields)
 
 
 def cut_by_source(design: Design, source: Source, seed: int) -> CutFound:

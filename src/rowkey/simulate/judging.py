@@ -61,6 +61,29 @@ def run(
     Cost: 30 to 300 ns an event; memory does not grow with their number.
     """
     source = source_of(design, sample, format_words, second_half=second_half, seed=seed)
+    return run_on(design, source, seed=seed, progress=progress)
+
+
+def run_on(
+    design: Design,
+    source: Source,
+    *,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Simulation:
+    """Judge a design by events that were opened for it by `source_of`.
+
+    Args:
+        design: the design.
+        source: the events.
+        seed: where randomness begins, as it was given to `source_of`.
+        progress: told how many events are done, and of how many.
+
+    Raises:
+        DeclarationError: the boundaries cannot be cut.
+
+    Cost: as `run`, without the first look at the events.
+    """
     cut = cut_by_source(design, source, seed)
     boundaries = cut.boundaries
     replay = Replay(design, boundaries, source.count, seed)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.design import Design
+    from rowkey.keys import Field
 
 HALF = 2
 
@@ -101,6 +102,7 @@ def recorded(
     *,
     second_half: bool,
     seed: int,
+    fields: Mapping[str, Field] | None = None,
 ) -> Source:
     """Events of a sample, looked at once to count and profile them.
 
@@ -110,14 +112,17 @@ def recorded(
         format_words: how it is read; told by its name if None.
         second_half: whether only the second half is replayed.
         seed: where the profile's sample begins.
+        fields: what is read of each event, as far as the file has it; if None, what judging needs.
 
     Raises:
         SampleError: the sample cannot be read, or does not have the design's fields.
     """
-    fields = design.wanted_fields()
-    sample = open_sample(path, fields, design.writes.time, format_words)
+    wanted = design.wanted_fields() if fields is None else fields
+    sample = open_sample(path, wanted, design.writes.time, format_words)
+    if fields is not None:
+        sample = sample.fitted()
     keyed = Keyed(design.key, sample)
-    profile = Profile(fields, seed)
+    profile = Profile(sample.fields, seed)
     for events in keyed.events():
         profile.add(events)
     if not profile.count:

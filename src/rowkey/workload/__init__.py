@@ -5,7 +5,7 @@ from rowkey.workload.distinct import Distinct
 from rowkey.workload.draws import KINDS as DRAWS
 from rowkey.workload.formats import KINDS as FORMATS
 from rowkey.workload.generate import Workload
-from rowkey.workload.packing import Packing, packing_of
+from rowkey.workload.packing import Packing, packing_of, stored_bytes
 from rowkey.workload.profile import Profile
 from rowkey.workload.records import LeftOut
 from rowkey.workload.reservoir import Reservoir
@@ -35,4 +35,5 @@ __all__ = [
     "looks_of_calendar",
     "open_sample",
     "packing_of",
+    "stored_bytes",
 ]

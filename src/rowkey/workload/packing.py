@@ -73,7 +73,8 @@ def packing_of(layout: Layout, sample: Sample | None) -> Packing | None:
         rows = some.rows.slice(0, MEASURED - events)
         events += rows.num_rows
         sums = [
-            total + _stored(one, rows) for total, one in zip(sums, (layout, alone), strict=True)
+            total + stored_bytes(one, rows)
+            for total, one in zip(sums, (layout, alone), strict=True)
         ]
         if events >= MEASURED:
             break
@@ -89,8 +90,19 @@ def _unpacked(layout: Layout) -> Layout:
     return lay_out(layout.key, fields, layout.family)
 
 
-def _stored(layout: Layout, rows: pa.RecordBatch) -> int:
-    """Bytes of all cells of some events. Source: KeyValue; see `rowkey.cells.cell_bytes`."""
+def stored_bytes(layout: Layout, rows: pa.RecordBatch) -> int:
+    """Bytes of all cells of some events, before encoding and compression.
+
+    Args:
+        layout: where the fields live.
+        rows: the events, a column for each field that is there.
+
+    Raises:
+        RowError: an event is no row of the layout, or nothing of it would be written.
+
+    Cost: 20 to 100 ns a cell; packed cells 1 µs.
+    Source: KeyValue; see `rowkey.cells.cell_bytes`.
+    """
     return sum(map(_block_bytes, layout.blocks(rows)))
 
 

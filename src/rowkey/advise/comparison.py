@@ -1,0 +1,145 @@
+"""What a comparison found: designs side by side, measure by measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from rowkey.design import Design
+    from rowkey.lint import Findings
+    from rowkey.schema import ReadWords
+    from rowkey.simulate import Simulation
+
+Better = Literal["less", "more", ""]
+"""Which way a measure is better; empty where neither is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of one design.
+
+    Args:
+        value: the figure; None where there is none.
+        is_exact: whether it was counted, not estimated or timed.
+        reason: why there is none, or an empty string.
+    """
+
+    value: float | None
+    is_exact: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure of all designs.
+
+    Args:
+        name: its name: `skew_10s`, `event_bytes`, `fan_out`.
+        what: what it measures, as a phrase.
+        figures: a figure for each design, in their order.
+        better: which way it is better.
+        within: figures that differ by less are equal: chance, or a clock, makes as much.
+        read: the read it is of; None for all reads together, and what is not of reads.
+    """
+
+    name: str
+    what: str
+    figures: tuple[Figure, ...]
+    better: Better = "less"
+    within: float = 0.0
+    read: str | None = None
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """Which designs are best, from 0; none where all are equal, or nothing is better.
+
+        A design without a figure is never among them, and keeps none of the others from being so.
+
+        >>> figures = [Figure(2.0), Figure(1.0), Figure(None), Figure(1.1)]
+        >>> Measure("skew_10s", "", tuple(figures), within=0.2).best
+        (1, 3)
+        """
+        sign = {"less": 1, "more": -1, "": 0}[self.better]
+        known = {n: sign * one.value for n, one in enumerate(self.figures) if one.value is not None}
+        least = min(known.values(), default=0)
+        best = tuple(n for n, value in known.items() if value <= least + self.within)
+        return best if len(best) < len(known) else ()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One design of a comparison.
+
+    Args:
+        label: its letter, from A.
+        name: what it is called: its file, or its table.
+        design: the design as it was declared.
+        simulation: the sample on it, with the reads and the cluster of the comparison.
+        findings: what the rules say of it as it was declared.
+        key_bytes: bytes of the row keys of all replayed events together.
+        event_bytes: bytes that the replayed events add to a store together, before encoding and
+            compression; those that overwrite others are in it.
+        is_measured: whether those bytes were counted, not told from the widths of the fields.
+        encode_us: microseconds to make one row key; None without a clock.
+    """
+
+    label: str
+    name: str
+    design: Design
+    simulation: Simulation
+    findings: Findings
+    key_bytes: int
+    event_bytes: float
+    is_measured: bool
+    encode_us: float | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Designs under the same events, on the same servers, asked the same reads.
+
+    Args:
+        path: the sample.
+        events: events of the sample.
+        first: the number of the first that was replayed: 0, or that of the second half.
+        servers: region servers.
+        capacity: operations a second one of them serves; None where no design declares it.
+        designs: the designs, in the order they were given.
+        measures: the measures, each with a figure for each design.
+        reads: the reads that every design was asked, by name: all that any of them declares.
+        weights: the share of each read among all, by its rate; even where a rate is missing.
+        has_rates: whether those shares are from declared rates.
+        seed: where randomness began.
+    """
+
+    path: Path
+    events: int
+    first: int
+    servers: int
+    capacity: float | None
+    designs: tuple[Compared, ...]
+    measures: tuple[Measure, ...]
+    reads: Mapping[str, ReadWords]
+    weights: Mapping[str, float]
+    has_rates: bool
+    seed: int
+
+    @property
+    def operations(self) -> int:
+        """Events that were replayed on each design."""
+        return self.events - self.first
+
+    def measure(self, name: str, read: str | None = None) -> Measure:
+        """A measure by its name, and by the read it is of.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for one in self.measures:
+            if (one.name, one.read) == (name, read):
+                return one
+        raise KeyError(name if read is None else (name, read))

@@ -1,0 +1,201 @@
+"""Four designs on the shipped flights, against counts made by hand with Arrow and NumPy alone."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import mmh3
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from rowkey.advise import compare
+from rowkey.design import Design
+
+if TYPE_CHECKING:
+    from rowkey.advise import Compared, Comparison
+
+EXAMPLES = files("rowkey") / "examples"
+SAMPLE = str(EXAMPLES / "flights.parquet")
+SERVERS, REGIONS, WINDOWS = 8, 16, 50
+LOSSY = """\
+table  = "departures"
+key    = "[mod(flight, 16)][carrier][flight]"   # no time: the departures of a flight are one row
+splits = "per_bucket"
+
+[fields]
+time    = { type = "timestamp_s", from = "time_hour" }
+carrier = { type = "text", max_bytes = 2 }
+flight  = "u16"
+origin  = { type = "text", max_bytes = 3 }
+dest    = { type = "text", max_bytes = 3 }
+tailnum = { type = "text", max_bytes = 6 }
+
+[writes]
+sort = true
+"""
+NAMES = ("time_first", "mod", "hashed", "lossy")
+
+
+class Flights:
+    """The second half of the recording in the order of time, as columns of numbers.
+
+    Its keys are placed without the package: time first by the order of (time, carrier, flight), mod
+    by the remainder of the time, hashed by the murmur3 of the carrier's bytes, a zero and the
+    flight's two, lossy by the remainder of the flight.
+    """
+
+    def __init__(self) -> None:
+        table = pq.read_table(SAMPLE)
+        time = table["time_hour"].cast("int64").to_numpy() // 1_000
+        order = np.argsort(time, kind="stable")
+        names, carrier = np.unique(table["carrier"].to_numpy(), return_inverse=True)
+        flight = table["flight"].to_numpy()
+        in_order = ((time * 64 + carrier) * 65_536 + flight)[order]
+        half = len(order) // 2
+        first, second = np.sort(in_order[:half]), order[half:]
+        splits = first[[half * number // REGIONS for number in range(1, REGIONS)]]
+        entity, which = np.unique(carrier[second] * 65_536 + flight[second], return_inverse=True)
+        hashes = [
+            mmh3.hash(
+                names[one >> 16].encode() + b"\0" + int(one & 0xFFFF).to_bytes(2), signed=False
+            )
+            for one in entity.tolist()
+        ]
+        self.seconds = time[second]
+        self.repeats = len(second) - len(entity)
+        self.regions = {
+            "time_first": np.searchsorted(splits, in_order[half:], "right"),
+            "mod": self.seconds % REGIONS,
+            "hashed": (np.array(hashes) % REGIONS)[which],
+            "lossy": flight[second] % REGIONS,
+        }
+        self.value_bytes = {
+            name: int(pc.sum(pc.binary_length(table[name].take(second))).as_py())
+            for name in ("origin", "dest", "tailnum")
+        }
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+    def stored(self, key_bytes: int, more: dict[str, int] | None = None) -> int:
+        """Bytes of all cells: 20, the key, the family `d`, the qualifier and the value of each."""
+        cells = self.value_bytes | (more or {})
+        return sum(len(self) * (20 + key_bytes + 1 + len(q)) + total for q, total in cells.items())
+
+    def skew(self, name: str) -> float:
+        """The busiest server's median share of 50 windows of equal numbers, times the servers."""
+        servers = self.regions[name] % SERVERS
+        edges = [len(self) * number // WINDOWS for number in range(WINDOWS + 1)]
+        shares = sorted(np.bincount(servers[a:b]).max() / (b - a) for a, b in pairwise(edges))
+        return float(SERVERS * shares[len(shares) // 2])
+
+
+@pytest.fixture(scope="module")
+def flights() -> Flights:
+    """The recording, counted by hand."""
+    return Flights()
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    """The three shipped designs and one that loses rows, compared."""
+    shipped = [Design.read(str(EXAMPLES / "flights" / f"{name}.toml")) for name in NAMES[:3]]
+    return compare([*shipped, Design.loads(LOSSY)], SAMPLE, names=NAMES)
+
+
+def values(found: Comparison, name: str, read: str | None = None) -> list[Any]:
+    """The figures of a measure."""
+    return [figure.value for figure in found.measure(name, read).figures]
+
+
+def test_all_are_replayed_the_second_half(found: Comparison, flights: Flights) -> None:
+    """One takes its boundaries from the first half, so none is judged by it."""
+    assert (336_776, 168_388, 168_388) == (found.events, found.first, found.operations)
+    assert {len(flights)} == {one.simulation.operations for one in found.designs}
+
+
+def test_writes_of_each_region(found: Comparison, flights: Flights) -> None:
+    """Counted by hand, region by region."""
+    for one in found.designs:
+        writes = np.bincount(flights.regions[one.name], minlength=REGIONS).tolist()
+        assert writes == [region.writes for region in one.simulation.regions], one.name
+
+
+def by_column(one: Compared, flights: Flights) -> list[list[int]]:
+    """Events by column of the heat map and region, by hand."""
+    assert one.simulation.heat is not None
+    start, width, heat = one.simulation.heat
+    columns = (flights.seconds - start) // width
+    cells = np.bincount(columns * REGIONS + flights.regions[one.name], minlength=heat.size)
+    return list(cells.reshape(heat.shape).tolist())
+
+
+def test_writes_of_each_region_in_each_window(found: Comparison, flights: Flights) -> None:
+    """Counted by hand, column by column of the heat map."""
+    for one in found.designs:
+        assert one.simulation.heat is not None
+        assert by_column(one, flights) == one.simulation.heat[2].tolist(), one.name
+
+
+def test_skew(found: Comparison, flights: Flights) -> None:
+    """Of windows of equal numbers; no hour has 1,600 departures, so windows of time have none."""
+    _, most = np.unique(flights.seconds // 600, return_counts=True)
+    assert most.max() < 200 * SERVERS
+    assert {None} == {v for w in (1, 10, 60, 600) for v in values(found, f"skew_{w}s")}
+    assert pytest.approx([flights.skew(name) for name in NAMES]) == values(found, "skew_equal")
+    assert (2,) == found.measure("skew_equal").best
+
+
+def test_rows_overwritten(found: Comparison, flights: Flights) -> None:
+    """A key without the time keeps the last departure of each flight."""
+    assert 160_000 < flights.repeats
+    assert [0, 0, 0, flights.repeats] == values(found, "overwritten")
+    assert (0, 1, 2) == found.measure("overwritten").best
+
+
+def test_bytes(found: Comparison, flights: Flights) -> None:
+    """Keys have 8 of time, 3 of a carrier and its end, 2 of a flight, 1 of a bucket; then cells."""
+    keys = [8 + 3 + 2, 1 + 8 + 3 + 2, 1 + 3 + 2 + 8, 1 + 3 + 2]
+    time = {"time": 8 * len(flights)}
+    totals = [flights.stored(key) for key in keys[:3]] + [flights.stored(keys[3], time)]
+    assert keys == values(found, "key_bytes")
+    assert totals == values(found, "total_bytes")
+    assert [total / len(flights) for total in totals] == values(found, "event_bytes")
+    assert all(figure.is_exact for figure in found.measure("total_bytes").figures)
+
+
+def test_reads(found: Comparison) -> None:
+    """A flight's history is one range where the key begins with it; a day, where with the time."""
+    history, day = "history of a flight", "departures of a day"
+    assert [1, 16, 1, 1] == values(found, "fan_out", history)
+    assert [1, 16, 16, 1] == values(found, "fan_out", day)
+    assert [1, 16, 8.5, 1] == values(found, "fan_out")
+    assert [1, 1] == values(found, "read_per_returned", day)[:2]
+    assert [1, 1] == values(found, "read_per_returned", history)[2:]
+    assert (0, 1) == found.measure("read_per_returned", day).best
+
+
+def test_what_one_does_not_declare_it_is_asked_too(found: Comparison) -> None:
+    """The lossy design declares no read, and has no history to answer with: one row is left."""
+    returned = values(found, "rows_returned", "history of a flight")
+    assert returned[0] == returned[1] == returned[2] > 9
+    assert returned[3] < 2
+
+
+def test_findings(found: Comparison) -> None:
+    """The rules say of each what they say of it by itself."""
+    said = [[one.name for one in compared.findings.found] for compared in found.designs]
+    assert ["monotone-lead", "full-scan-read"] == said[0]
+    assert ["time-only-bucket", "full-scan-read"] == said[1]
+    assert [] == said[2]
+    assert "overwritten-rows" in said[3]
+    assert [len(one) for one in said] == [
+        sum(counts)
+        for counts in zip(
+            *(values(found, n) for n in ("errors", "warnings", "remarks")), strict=True
+        )
+    ]

@@ -1,0 +1,135 @@
+"""`rowkey compare`: what it prints, for people and for machines, and what it leaves with."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.command import run
+from rowkey.render import COMPARE, paths_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = """
+
+[fields]
+host = { type = "text", max_bytes = 8 }
+ts   = "timestamp_ms"
+
+[cluster]
+servers  = 4
+capacity = "5000/s"
+
+[[reads]]
+name  = "tail"
+where = "host = ?"
+order = "ts desc"
+"""
+UNIFORM = 'splits = { algorithm = "uniform", regions = 4 }'
+HASHED = 'splits = "per_bucket"'
+FRONT, HOSTS = "front.toml", "hosts.toml"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, made the current one, with two designs and a sample."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / FRONT).write_text(f'table = "logs"\nkey = "[ts][host]"\n{UNIFORM}{WORDS}')
+    (tmp_path / HOSTS).write_text(
+        f'table = "logs"\nkey = "[bucket(host, 4)][host][ts]"\n{HASHED}{WORDS}'
+    )
+    rows = [f"h-{n * 7919 % 3989},{1_600_000_000_000 + n}" for n in range(4_000)]
+    (tmp_path / "events.csv").write_text("\n".join(["host,ts", *rows, ""]))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("count", [2, 5, 8])
+def test_the_table_fits_80_columns(count: int) -> None:
+    """With two designs, and with eight; each row has a figure of each."""
+    designs = [FRONT, HOSTS, *[FRONT] * (count - 2)]
+    told = run("compare", *designs, "--sample", "events.csv")
+    lines = told.out.splitlines()
+    assert (0, "") == (told.code, told.err)
+    assert [] == [line for line in lines if len(line) > 80]
+    heading = next(line for line in lines if line.split()[:1] == ["A"] and "logs" not in line)
+    assert list("ABCDEFGH"[:count]) == heading.split()
+    table = lines[lines.index(heading) + 1 : lines.index("", lines.index(heading))]
+    rows = [line[24:].split() for line in table if not line.startswith("read ")]
+    assert {count} == {len(row) for row in rows}
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_best_of_a_row_is_marked() -> None:
+    """By a star, which no colour is needed to see."""
+    told = run("compare", FRONT, HOSTS, "--sample", "events.csv").out.splitlines()
+    rows = {line[:24].strip(): line[24:].split() for line in reversed(told) if line[24:]}
+    bears = rows["writes a second, at most"]
+    assert ["hot", "even*"] == rows["verdict"]
+    assert (["5,000"], True) == (bears[:1], bears[1].endswith("*"))
+    assert [True, False] == [cell.endswith("*") for cell in rows["bytes of a row key"]]
+    assert ["4", "4"] == rows["regions"]
+    assert ["1", "1"] == rows["ranges"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_json_field_is_documented() -> None:
+    """The document has fields of the reference only, and the reference no other ones."""
+    told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json")
+    document = json.loads(told.out)
+    found = {path.replace(".A.", ".*.").replace(".B.", ".*.") for path in paths_of(document)}
+    assert set(COMPARE) == found | {"measures[].best[]"}
+    assert [1, 4, 5000.0, 4_000] == [
+        document[name] for name in ("format", "servers", "capacity", "operations")
+    ]
+    by_name = {one["name"]: one for one in document["measures"] if one["read"] is None}
+    assert ["B"] == by_name["skew_equal"]["best"]
+    assert "more" == by_name["throughput"]["better"]
+    assert by_name["encode_us"]["figures"]["A"]["value"] > 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_same_seed_gives_the_same_document() -> None:
+    """But for the time to make a key, which the clock tells."""
+
+    def document() -> list[object]:
+        told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json", "--seed", "3")
+        return [one for one in json.loads(told.out)["measures"] if one["name"] != "encode_us"]
+
+    assert document() == document()
+
+
+def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
+    """Each behind its file and line; the exit code is 2."""
+    (folder / "one.toml").write_text('table = "logs"\nkey = "[x]"\n[fields]\nhost = "text"\n')
+    (folder / "two.toml").write_text('table = "logs"\nkey = "[host]"\n[fields]\nhost = "txt"\n')
+    told = run("compare", "one.toml", "two.toml", FRONT, "--sample", "events.csv")
+    assert (2, "") == (told.code, told.out)
+    first, second = told.err.splitlines()
+    assert first.startswith("rowkey: one.toml:2: key")
+    assert second.startswith("rowkey: two.toml:4: fields.host")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "front.toml: sample: there is none; expected a file of recorded events."),
+        ([FRONT, "--sample", "none.csv"], "none.csv"),
+    ],
+)
+def test_what_cannot_be_compared_leaves_with_2(more: list[str], said: str) -> None:
+    """What is missing is said in a sentence."""
+    told = run("compare", FRONT, HOSTS, *more)
+    assert (2, "") == (told.code, told.out)
+    assert said in told.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_design_is_no_comparison() -> None:
+    """It takes two, and at most eight."""
+    assert "1 given; expected 2..8" in run("compare", FRONT, "--sample", "events.csv").err
+    assert "9 given; expected 2..8" in run("compare", *[FRONT] * 9, "--sample", "events.csv").err
