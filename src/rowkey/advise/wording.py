@@ -266,7 +266,7 @@ def _on_writes(roles: Roles, places: Any) -> dict[int, str]:
 def _examples(roles: Roles) -> Iterator[str]:
     """Reads that the key serves, as comments to take the # from."""
     yield "# The reads that the table must serve decide more than anything in the sample. Take the"
-    yield "# first # from those that are yours, and add others: rowkey explain tells what each costs."
+    yield "# first # from those that are yours, and add others: rowkey explain prices them."
     for read in example_reads(roles):
         yield from ("#", "# [[reads]]")
         for word, value in read.items():
