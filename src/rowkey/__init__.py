@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 # A room is reached as an attribute too: rowkey.simulate.run(design).
 _DOORS = (
-    "cells", "design", "heat", "keys", "lint", "plan", "regions", "simulate", "table", "workload",
+    "advise", "cells", "design", "heat", "keys", "lint", "plan", "regions", "simulate", "table",
+    "workload",
 )  # fmt: skip
 
 if TYPE_CHECKING:

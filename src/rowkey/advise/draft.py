@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.proposals import proposals
-from rowkey.advise.roles import assigned, widened
+from rowkey.advise.roles import assigned, reassigned
 from rowkey.advise.survey import surveyed
 from rowkey.advise.wording import REASONS, annotated, words_of_file
 from rowkey.design import Design
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.proposals import Proposal
     from rowkey.advise.roles import Roles
+    from rowkey.advise.survey import Survey
     from rowkey.simulate import Simulation
 
 SERVERS = 8
@@ -105,16 +106,16 @@ def first_draft(
     survey = surveyed(path, format_words, seed)
     name = table if table is not None else table_name(path)
     where = relpath(path, folder or ".")
+    trial = _Trial(survey, name, where, servers, seed)
+    roles = trial.settled(assigned(survey))
     tried: list[_Tried] = []
-    roles = assigned(survey)
     for proposal in proposals(roles, servers):
-        one = _tried_out(roles, proposal, name, where, servers, seed)
-        tried.append(one)
-        if not one.against:
+        tried.append(trial.of(roles, proposal))
+        if not tried[-1].against:
             break
     best = min(tried, key=lambda one: len(one.against))
     against = tuple((t.proposal.key, t.against[0]) for t in tried if t is not best and t.against)
-    return _written(best, against, name, where, servers)
+    return _written(best, against)
 
 
 def table_name(path: Path) -> str:
@@ -127,42 +128,61 @@ def table_name(path: Path) -> str:
     return _STRANGE.sub("_", stem).strip("_")[:100] or "events"
 
 
-def _tried_out(
-    roles: Roles, proposal: Proposal, name: str, where: str, servers: int, seed: int
-) -> _Tried:
-    """A proposal under the rules and the sample; with more in its key where rows still meet."""
-    while True:
-        survey = roles.survey
-        design = Design(**words_of_file(roles, proposal, name, where, servers))
-        seen = look(design, survey.path, survey.format_words, seed=seed)
-        is_more = seen.repeats is not None and seen.repeats > survey.copies
-        wider = widened(roles) if is_more and not design.key.is_salted else None
-        if wider is None:
-            break
-        roles = wider
-        proposal = _same_front(proposal, roles, servers)
-    simulated = run(design, survey.path, format_words=survey.format_words, seed=seed)
-    return _Tried(roles, proposal, design, simulated, check(design, seen), seen)
+@dataclass(slots=True)
+class _Trial:
+    """Tries keys on a sample.
+
+    Args:
+        survey: what the sample holds.
+        table: the table's name.
+        where: the sample's path, as the design names it.
+        servers: region servers.
+        seed: where randomness begins.
+    """
+
+    survey: Survey
+    table: str
+    where: str
+    servers: int
+    seed: int
+    _seen: dict[str, Seen] = field(default_factory=dict)
+
+    def design(self, roles: Roles, proposal: Proposal) -> Design:
+        """The design of a proposal."""
+        return Design(**words_of_file(roles, proposal, self.table, self.where, self.servers))
+
+    def look(self, roles: Roles, proposal: Proposal) -> Seen:
+        """What the sample shows of a proposal."""
+        if proposal.key not in self._seen:
+            survey, design = self.survey, self.design(roles, proposal)
+            seen = look(design, survey.path, survey.format_words, seed=self.seed)
+            self._seen = {proposal.key: seen}
+        return self._seen[proposal.key]
+
+    def settled(self, roles: Roles) -> Roles:
+        """Roles under which no row of the file overwrites a different one, if there are any."""
+        while True:
+            repeats = self.look(roles, next(iter(proposals(roles, self.servers)))).repeats
+            if repeats is None or repeats <= self.survey.copies:
+                return roles
+            other = reassigned(roles)
+            if other is None:
+                return roles
+            roles = other
+
+    def of(self, roles: Roles, proposal: Proposal) -> _Tried:
+        """A proposal under the rules and the sample."""
+        survey, design = self.survey, self.design(roles, proposal)
+        seen = self.look(roles, proposal)
+        simulated = run(design, survey.path, format_words=survey.format_words, seed=self.seed)
+        return _Tried(roles, proposal, design, simulated, check(design, seen), seen)
 
 
-def _same_front(proposal: Proposal, roles: Roles, servers: int) -> Proposal:
-    """The proposal of the same sort for a key of more fields."""
-    front = proposal.key.partition("]")[0]
-    others = list(proposals(roles, servers))
-    return next((one for one in others if one.key.partition("]")[0] == front), others[-2])
-
-
-def _written(
-    best: _Tried,
-    against: tuple[tuple[str, str], ...],
-    name: str,
-    where: str,
-    servers: int,
-) -> Draft:
+def _written(best: _Tried, against: tuple[tuple[str, str], ...]) -> Draft:
     """The file of a proposal, judged by the rules once more as it stands there."""
-    bare = Design(**words_of_file(best.roles, best.proposal, name, where, servers)).dumps()
+    bare = best.design.dumps()
     text = annotated(bare, best.roles, best.proposal, best.found, best.simulated, against)
     design = Design.loads(text)
-    found = check(design, best.seen)
     assert design == best.design, "comments change nothing"
-    return Draft(text, design, replace(best.simulated, design=design), found, against)
+    simulated = replace(best.simulated, design=design)
+    return Draft(text, design, simulated, check(design, best.seen), against)

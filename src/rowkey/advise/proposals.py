@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise.roles import ENOUGH, LONG, MEASURED
+from rowkey.advise.roles import ENOUGH, LONG, MEASURED, lost_without
 from rowkey.schema import Call, FieldRef, print_key
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def proposals(roles: Roles, servers: int) -> Iterator[Proposal]:
             else "what tells rows apart spreads them"
         )
         yield led(_bucket(columns, n), why)
+    if columns == [roles.time]:
+        yield led(_bucket(columns, n), "no two rows have one time, so times spread them")
     why = "nothing in the rows spreads them: chance does, and a row put twice stands twice"
     yield led(Call("salt", (), (n,)), why)
 
@@ -132,9 +134,9 @@ def _behind(roles: Roles) -> tuple[tuple[Term, ...], tuple[str, ...]]:
 
 def _on_addition(roles: Roles, column: Column) -> str:
     """Why a column stands in the key that is neither the entity nor the time."""
-    lost = roles.needed.get(column.name, 0)
     if roles.columns == (column,):
         return f"every row of the sample has its own {column.name}"
+    lost = lost_without(roles, column)
     if not lost:
         return "rows of the file overwrite others without it"
     rows = "row of the sample overwrites" if lost == 1 else "rows of the sample overwrite"

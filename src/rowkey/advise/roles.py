@@ -17,7 +17,7 @@ from rowkey.advise.hints import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -31,6 +31,8 @@ ENOUGH = 64
 TRIED = 10
 """Columns of which pairs and triples are tried for telling rows apart."""
 TOGETHER = 3
+RETRIED = 4
+"""Sets of columns that are tried on the whole file before one more column is taken."""
 LONG = 40
 """Bytes of a text on average from which it says something rather than names it."""
 OFTEN = 0.03
@@ -49,15 +51,16 @@ class Roles:
         entity: the column whose events are read together; None if no value comes often.
         time: when events happened; None if nothing tells.
         adds: what must stand in the key besides, so that no row overwrites another.
-        needed: for each of these, how many different rows of the sample would overwrite others
-            without it; of a uniform sample of 131,072 rows where there are more.
+        apart: tells whether columns tell the rows of the sample apart.
+        refused: what was tried for `adds`, by name, and does not tell all rows of the file apart.
     """
 
     survey: Survey
     entity: Column | None
     time: Column | None
     adds: tuple[Column, ...]
-    needed: Mapping[str, int]
+    apart: Apart
+    refused: frozenset[tuple[str, ...]] = frozenset()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -71,43 +74,60 @@ def assigned(survey: Survey) -> Roles:
     Args:
         survey: what the sample holds.
     """
-    apart = _Apart(survey.rows)
+    apart = Apart(survey.rows)
     time = _time(survey)
     rest = [column for column in survey.columns if column is not time]
     entity = _entity(survey, rest, time, apart)
     if entity is None:
         one = _naming(survey, rest, apart)
         if one is not None:
-            return Roles(survey, None, None, (one,), {})
-    base = [column for column in (entity, time) if column is not None]
-    others = sorted(
-        (column for column in rest if column is not entity), key=lambda one: -_telling(one)
-    )
-    adds = _added(apart, base, others)
-    return Roles(survey, entity, time, adds, _needed(apart, base, adds))
+            return Roles(survey, None, None, (one,), apart)
+    return _with_adds(Roles(survey, entity, time, (), apart))
 
 
-def widened(roles: Roles) -> Roles | None:
-    """The same with one more column in the key; None if there is none left."""
+def reassigned(roles: Roles) -> Roles | None:
+    """The same with other columns, or one more, to tell rows apart; None if there are none left.
+
+    Args:
+        roles: those under which rows of the file still overwrite others.
+    """
+    refused = roles.refused | {tuple(one.name for one in roles.adds)}
+    if len(refused) < RETRIED and roles.columns != roles.adds:
+        return _with_adds(replace(roles, refused=refused))
     used = {one.name for one in roles.columns}
     left = [one for one in roles.survey.columns if one.name not in used]
     if not left:
         return None
     best = max(left, key=lambda one: (_telling(one), one.facts.distinct or 0))
-    return replace(roles, adds=(*roles.adds, best))
+    return replace(roles, adds=(*roles.adds, best), refused=refused)
 
 
-def _needed(apart: _Apart, base: Sequence[Column], adds: Sequence[Column]) -> dict[str, int]:
-    """How many different rows would overwrite others without each of some columns."""
-    names = [one.name for one in (*base, *adds)]
-    every = apart.count(names)
-    return {
-        one.name: every - apart.count([name for name in names if name != one.name]) for one in adds
-    }
+def lost_without(roles: Roles, column: Column) -> int:
+    """How many different rows of the sample would overwrite others without a column in the key.
+
+    Args:
+        roles: what the columns are for.
+        column: one of the key's.
+    """
+    names = [one.name for one in roles.columns]
+    rest = [name for name in names if name != column.name]
+    return roles.apart.count(names) - roles.apart.count(rest)
 
 
-class _Apart:
-    """Tells whether columns tell the rows of a sample apart."""
+def _with_adds(roles: Roles) -> Roles:
+    """The same with the columns that tell rows apart."""
+    base = [one for one in (roles.entity, roles.time) if one is not None]
+    others = [one for one in roles.survey.columns if one not in base]
+    others.sort(key=lambda one: -_telling(one))
+    return replace(roles, adds=_added(roles.apart, base, others, roles.refused))
+
+
+class Apart:
+    """Tells whether columns tell the rows of a sample apart.
+
+    Args:
+        rows: the rows.
+    """
 
     def __init__(self, rows: pa.RecordBatch) -> None:
         self.rows = rows
@@ -170,7 +190,7 @@ def _of_event(column: Column) -> float:
 
 
 def _entity(
-    survey: Survey, columns: Sequence[Column], time: Column | None, apart: _Apart
+    survey: Survey, columns: Sequence[Column], time: Column | None, apart: Apart
 ) -> Column | None:
     """The column whose events belong together, and are likely read together."""
     scored = [
@@ -218,7 +238,7 @@ def _naming_score(column: Column) -> float:
     )
 
 
-def _naming(survey: Survey, columns: Sequence[Column], apart: _Apart) -> Column | None:
+def _naming(survey: Survey, columns: Sequence[Column], apart: Apart) -> Column | None:
     """The column that names each row by itself."""
     fits = [one for one in columns if _may_name(one, survey) and apart.tells([one.name])]
     return max(fits, key=_telling, default=None)
@@ -245,24 +265,28 @@ def _telling(column: Column) -> float:
     )
 
 
-def _added(apart: _Apart, base: list[Column], others: list[Column]) -> tuple[Column, ...]:
+def _added(
+    apart: Apart, base: list[Column], others: list[Column], refused: frozenset[tuple[str, ...]]
+) -> tuple[Column, ...]:
     """The fewest columns that tell rows apart together with some.
 
     Args:
         apart: tells whether they do.
         base: columns that stand in the key anyway.
         others: those that may be added, the best first.
+        refused: what is not tried again.
     """
     names = [column.name for column in base]
     for some in _tried([one for one in others if one.field.type.name not in MEASURED]):
-        if (names or some) and apart.tells([*names, *(one.name for one in some)]):
+        more = [one.name for one in some]
+        if (names or some) and tuple(more) not in refused and apart.tells([*names, *more]):
             return some
     found: tuple[Column, ...] = ()
     count = apart.count(names) if names else 0
     for column in others:
-        more = apart.count([*names, column.name])
-        if more > count:
-            found, names, count = (*found, column), [*names, column.name], more
+        grown = apart.count([*names, column.name])
+        if grown > count:
+            found, names, count = (*found, column), [*names, column.name], grown
         if names and apart.tells(names):
             break
     return found or tuple(others[: not base])
