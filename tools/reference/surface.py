@@ -102,7 +102,7 @@ def json() -> str:
 
 
 ROOMS = ("schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan", "workload",
-         "design", "heat", "lint", "simulate", "catalog", "table", "render")  # fmt: skip
+         "design", "heat", "lint", "simulate", "advise", "catalog", "table", "render")  # fmt: skip
 
 
 def python() -> str:

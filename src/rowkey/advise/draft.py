@@ -8,7 +8,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise.proposals import proposals
+from rowkey.advise.proposals import proposed_keys
 from rowkey.advise.roles import assigned, reassigned
 from rowkey.advise.survey import surveyed
 from rowkey.advise.wording import REASONS, annotated, words_of_file
@@ -109,7 +109,7 @@ def first_draft(
     trial = _Trial(survey, name, where, servers, seed)
     roles = trial.settled(assigned(survey))
     tried: list[_Tried] = []
-    for proposal in proposals(roles, servers):
+    for proposal in proposed_keys(roles, servers):
         tried.append(trial.of(roles, proposal))
         if not tried[-1].against:
             break
@@ -162,7 +162,7 @@ class _Trial:
     def settled(self, roles: Roles) -> Roles:
         """Roles under which no row of the file overwrites a different one, if there are any."""
         while True:
-            repeats = self.look(roles, next(iter(proposals(roles, self.servers)))).repeats
+            repeats = self.look(roles, next(iter(proposed_keys(roles, self.servers)))).repeats
             if repeats is None or repeats <= self.survey.copies:
                 return roles
             other = reassigned(roles)

@@ -44,7 +44,7 @@ class Proposal:
     allowed: Mapping[str, str] = field(default_factory=dict)
 
 
-def proposals(roles: Roles, servers: int) -> Iterator[Proposal]:
+def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     """Row keys, from the one that reads ask the fewest ranges of to the one that spreads anything.
 
     Args:
