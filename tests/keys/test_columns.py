@@ -48,3 +48,15 @@ def test_a_column_of_negative_numbers_written_as_text() -> None:
         key = bind_key("[n]", {"n": kind})
         found = key.encode_batch(pa.record_batch({"n": pa.array(texts)}))
         assert [key.encode({"n": int(text)}) for text in texts] == found.to_pylist()
+
+
+@pytest.mark.parametrize("size", [30, 31, 32, 63, 127])
+def test_the_last_text_of_a_batch_may_end_where_its_bytes_do(size: int) -> None:
+    """A bucket hashes texts to their end, 00, which no bytes of the batch hold."""
+    batch = pa.record_batch({"host": ["web", "x" * size], "n": pa.array([1, 2], pa.uint8())})
+    expected = [KEY.encode(row) for row in batch.to_pylist()]
+    assert expected == KEY.encode_batch(batch).to_pylist()
+    plain = bind_key("[bucket(host, 16)][host]", {"host": "text"})
+    assert [plain.encode({"host": "x" * size})] == plain.encode_batch(
+        pa.record_batch({"host": ["x" * size]})
+    ).to_pylist()

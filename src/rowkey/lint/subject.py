@@ -101,7 +101,12 @@ class Subject:
         """Different values of a field that the sample shows; none without one."""
         if self.seen is None or name not in self.seen.rows.schema.names:
             return []
-        return [one for one in self.seen.rows.column(name).unique().to_pylist() if one is not None]
+        from rowkey.keys import batch_column
+
+        column = self.seen.rows.column(name).unique().drop_null()
+        field = self.design.fields[name]
+        # Python's own times know no nanoseconds.
+        return batch_column(field, column).listed() if field.type.counts else column.to_pylist()
 
     # The key
 

@@ -95,7 +95,9 @@ def _murmur3_strings(pieces: Spans, _: int = 0) -> Words:
     order = np.argsort((most - blocks).astype(np.uint8), kind="stable")
     starts, inner, blocks = pieces.starts.take(order), pieces.inner.take(order), blocks.take(order)
     more_than = len(order) - np.cumsum(np.bincount(blocks, minlength=most + 9))
-    fetched = windows(np.concatenate([pieces.data, np.zeros(_FETCH, np.uint8)]), _FETCH)
+    # The end is not copied, and words are fetched up to it.
+    beyond = np.zeros(_FETCH + len(pieces.end), np.uint8)
+    fetched = windows(np.concatenate([pieces.data, beyond]), _FETCH)
     hashes, spare = np.zeros(len(order), np.uint32), np.empty(len(order), np.uint32)
     for first in range(0, most + 1, 8):
         count = int(more_than[first - 1]) if first else len(order)

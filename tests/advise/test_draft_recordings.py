@@ -1,0 +1,113 @@
+"""First designs from real recordings: those that ship, those of the tests, and larger ones."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowkey.advise import Draft, first_draft
+from rowkey.design import Design
+from rowkey.lint import check, look
+from rowkey.workload import open_sample
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = Path(str(files("rowkey") / "examples"))
+LARGE = Path(os.environ.get("ROWKEY_DATA", ROOT.parent / "shared" / "data"))
+"""Recordings that are not part of the repository."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording and what a draft of it must say.
+
+    Args:
+        path: the file.
+        key: the fields of the key, in order, behind the bucket.
+        types: the types of some fields.
+        format: how it is read, if its name does not tell.
+    """
+
+    path: Path
+    key: tuple[str, ...]
+    types: dict[str, str]
+    format: dict[str, Any] | None = None
+
+    def draft(self) -> Draft:
+        """The draft; skips, and says so, where the recording is not there."""
+        if not self.path.exists():
+            pytest.skip(f"NOT DRAFTED: {self.path.name} is not there")
+        return first_draft(self.path, format_words=self.format, folder=self.path.parent)
+
+
+RECORDINGS = [
+    Recording(
+        EXAMPLES / "flights.parquet",
+        ("tailnum", "time_hour", "flight", "dest"),
+        {"time_hour": "timestamp_ms", "carrier": "choice", "flight": "u16", "tailnum": "text"},
+    ),
+    Recording(
+        EXAMPLES / "apache_access.log.gz",
+        ("client", "time", "path", "bytes"),
+        {"time": "timestamp_s", "status": "u16", "method": "choice", "bytes": "u32"},
+        {"kind": "apache"},
+    ),
+    Recording(
+        ROOT / "tests" / "data" / "CDNOW_master.txt.gz",
+        ("customer_id", "date", "number_of_cds", "dollar_value"),
+        {
+            "customer_id": "digits",
+            "date": "date",
+            "number_of_cds": "u16",
+            "dollar_value": "decimal",
+        },
+    ),
+    Recording(
+        ROOT / "tests" / "data" / "nab_real_streams.csv.gz",
+        ("sensor", "timestamp", "value"),
+        {"timestamp": "timestamp_s", "group": "choice", "sensor": "text", "value": "float64"},
+    ),
+    Recording(
+        LARGE / "flights_nyc13" / "flights.csv.zip",
+        ("flight", "time_hour", "carrier"),
+        {"time_hour": "timestamp_s", "dep_delay": "i16", "tailnum": "text", "month": "u8"},
+    ),
+    Recording(
+        LARGE / "flights_nyc13" / "weather.csv.gz",
+        ("origin", "time_hour"),
+        {"time_hour": "timestamp_s", "temp": "float64", "wind_dir": "u16"},
+    ),
+]
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda one: one.path.name)
+def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
+    """Its types and key fit, no rule warns, the replay is not hot, and no different row is lost."""
+    draft = recording.draft()
+    design = Design.loads(draft.text, directory=recording.path.parent)
+    types = {name: design.fields[name].type.name for name in recording.types}
+    assert recording.types == types
+    key = list(dict.fromkeys(name for part in design.key.parts[1:] for name in part.fields))
+    assert recording.key == tuple(key)
+    assert design.sample_path == recording.path
+    assert not draft.simulated.verdict.is_hot
+    seen = look(design, recording.path, design.sample_format)
+    assert [] == [str(one) for one in check(design, seen).at_least("warning")]
+    assert 0 == seen.left_out
+    assert copies_of(design, recording.path) == seen.repeats
+
+
+def copies_of(design: Design, path: Path) -> int:
+    """Rows of a file that equal an earlier one in every field."""
+    sample = open_sample(path, design.fields, None, design.sample_format)
+    rows: set[tuple[Any, ...]] = set()
+    count = 0
+    for events in sample.events():
+        lists = (column.to_pylist() for column in events.rows.columns)
+        rows.update(zip(*lists, strict=True))
+        count += len(events)
+    return count - len(rows)

@@ -1,0 +1,127 @@
+"""Which type a draft reads from the values of a column."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from rowkey.advise import first_draft
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.design import Design
+
+
+def words_of(design: Design, name: str) -> dict[str, Any]:
+    """What a design declares of a field."""
+    return design.declaration.fields[name].model_dump(by_alias=True, exclude_defaults=True)
+
+
+def drafted(folder: Path, name: str, values: list[str]) -> Design:
+    """The draft of a CSV file whose second column holds some values."""
+    path = folder / "rows.csv"
+    lines = [f"{number},{value}" for number, value in enumerate(values)]
+    path.write_text("\n".join([f"n,{name}", *lines, ""]), encoding="utf-8")
+    return first_draft(path).design
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("ts", ["1706659200", "1706659300"], {"type": "timestamp_s"}),
+        ("ts", ["1706659200000", "1706659300000"], {"type": "timestamp_ms"}),
+        ("ts", ["1706659200000000", "1706659300000000"], {"type": "timestamp_us"}),
+        ("ts", ["1706659200000000000", "1706659200000000001"], {"type": "timestamp_ns"}),
+        ("at", ["2024-01-31T10:00:00Z", "2024-01-31T10:00:00.25+08:00"], {"type": "timestamp_ms"}),
+        ("at", ["2024-01-31 10:00:00", "2024-01-31 10:00:01"], {"type": "timestamp_s"}),
+        ("at", ["2024-01-31 10:00:00.000001", "2024-01-31"], {"type": "text", "max_bytes": 64}),
+        ("day", ["2024-01-31", "2024-02-29"], {"type": "date"}),
+        ("day", ["20240131", "20240229"], {"type": "date"}),
+        ("day", ["20240131", "20240230"], {"type": "u32"}),
+        ("at", ["20240131100000", "20240131235959"], {"type": "timestamp_s"}),
+        ("phone", ["1706659200", "1706659300"], {"type": "u64"}),
+        ("n", ["0", "63"], {"type": "u8"}),
+        ("size", ["0", "64"], {"type": "u16"}),
+        ("size", ["-1", "31"], {"type": "i8"}),
+        ("size", ["-1", "40000"], {"type": "i32"}),
+        ("size", ["18446744073709551615", "1"], {"type": "u64"}),
+        ("size", ["18446744073709551616", "1"], {"type": "text", "max_bytes": 64}),
+        ("zip", ["00501", "90210"], {"type": "digits", "width": 5}),
+        ("zip", ["0501", "90210"], {"type": "text", "max_bytes": 16}),
+        ("on", ["true", "FALSE"], {"type": "bool"}),
+        ("price", ["1.50", "12.00"], {"type": "decimal", "precision": 6, "scale": 2}),
+        ("price", ["1.5", "12.00", "1e3"], {"type": "float64"}),
+        ("trace", ["00ff00ff", "12345678"], {"type": "hex", "width": 8}),
+        ("key", ["123e4567-e89b-12d3-a456-426614174000"], {"type": "uuid"}),
+        ("peer", ["10.0.0.1", "255.255.255.255"], {"type": "ipv4"}),
+        ("peer", ["10.0.0.1", "256.0.0.1"], {"type": "text", "max_bytes": 32}),
+        ("level", ["WARN", "INFO"] * 60, {"type": "choice", "of": ("INFO", "WARN")}),
+        ("size", ["7", "", "12"], {"type": "u8", "nullable": True}),
+    ],
+)
+def test_a_column_gets_the_narrowest_type(
+    name: str, values: list[str], words: dict[str, Any], tmp_path: Path
+) -> None:
+    """All values decide, the name only between readings that they allow."""
+    name = f"{name}_" if name == "n" else name
+    assert words == words_of(drafted(tmp_path, name, values), name)
+
+
+def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
+    """NA among numbers is no number: the format says so, and the column may lack a value."""
+    design = drafted(tmp_path, "size", ["7", "NA", "12"])
+    assert {"type": "u8", "nullable": True} == words_of(design, "size")
+    assert {"kind": "csv", "nulls": ("NA",)} == {
+        word: tuple(value) if isinstance(value, list) else value
+        for word, value in (design.sample_format or {}).items()
+    }
+
+
+def test_a_quoted_word_for_null_is_a_text(tmp_path: Path) -> None:
+    """Between quotes it is no null: the column is text, and no row is left out."""
+    design = drafted(tmp_path, "size", ['"7"', '"NA"', '"12"'])
+    assert {"type": "text", "max_bytes": 8} == words_of(design, "size")
+    assert design.sample_format is None
+
+
+def test_json_may_nest_and_lack_values(tmp_path: Path) -> None:
+    """A value inside an object is a column of its own; a missing one makes it nullable."""
+    rows = [{"id": n, "at": {"ms": 1_706_659_200_000 + n}, "tag": "x"} for n in range(50)]
+    del rows[7]["tag"]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    design = first_draft(path).design
+    assert {"type": "timestamp_ms", "from": "at.ms"} == words_of(design, "at_ms")
+    assert design.fields["tag"].nullable
+
+
+def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
+    """What is typed stays so; what no field can hold is left out, and told."""
+    table = pa.table(
+        {
+            "at": pa.array([datetime(2024, 1, 31, tzinfo=UTC)] * 3, pa.timestamp("us", "UTC")),
+            "day": [date(2024, 1, 31)] * 3,
+            "host": pa.array(["a", "b", "c"]).dictionary_encode(),
+            "price": [Decimal("1.50")] * 3,
+            "small": pa.array([1.5, None, 2.5], pa.float32()),
+            "blob": [b"\0", b"\1", b"\2"],
+            "list": [[1], [2], [3]],
+            "nothing": pa.nulls(3),
+        }
+    )
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    draft = first_draft(tmp_path / "rows.parquet")
+    types = {name: field.type.name for name, field in draft.design.fields.items()}
+    assert {
+        "at": "timestamp_us", "day": "date", "host": "text", "price": "decimal",
+        "small": "float32", "blob": "bytes",
+    } == types  # fmt: skip
+    assert "# The column 'list' is left out: it is of the type list<" in draft.text
+    assert "# The column 'nothing' is left out: it holds nothing." in draft.text

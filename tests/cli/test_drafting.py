@@ -1,0 +1,81 @@
+"""`rowkey init`: a sample in, a design file out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.command import run
+from rowkey.design import Design
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = "".join(f"2024-01-31T12:00:{n % 60:02d}Z,web-{n % 90},{n}\n" for n in range(1_800))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a sample, in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web logs.csv").write_text(f"time,host,seq\n{ROWS}")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_draft_is_printed() -> None:
+    """Without -o the file goes to standard output, alone."""
+    found = run("init", "--sample", "web logs.csv")
+    assert (0, "") == (found.code, found.err)
+    design = Design.loads(found.out)
+    assert "web_logs" == design.table
+    assert "[bucket(host, 16)][host][time][seq]" == design.declaration.key
+
+
+def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
+    """With -o it lies there, names the sample from there, and the other verbs take it as it is."""
+    (folder / "designs").mkdir()
+    found = run(
+        "init", "--sample", "web logs.csv", "-o", "designs/logs.toml", "--table", "ops:logs",
+        "--servers", "3",
+    )  # fmt: skip
+    said = "designs/logs.toml: [bucket(host, 6)][host][time][seq]\nthe sample is even\n"
+    assert (0, "", said) == (found.code, found.out, found.err)
+    design = Design.read(folder / "designs" / "logs.toml")
+    assert ("ops:logs", 3) == (design.table, design.cluster.servers)
+    assert 0 == run("check", "designs/logs.toml").code
+    assert 0 == run("check", "designs/logs.toml", "--sample", "web logs.csv").code
+    assert 0 == run("simulate", "designs/logs.toml").code
+    assert 0 == run("explain", "designs/logs.toml").code
+
+
+def test_a_file_that_is_there_is_kept(folder: Path) -> None:
+    """Nothing is written over."""
+    (folder / "logs.toml").write_text("mine")
+    found = run("init", "--sample", "web logs.csv", "-o", "logs.toml")
+    assert 2 == found.code
+    assert "logs.toml is there already" in found.err
+    assert "mine" == (folder / "logs.toml").read_text()
+
+
+def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
+    """A missing file, one without rows, and one of an unknown kind leave with 2 and a sentence."""
+    (folder / "empty.csv").write_text("a,a\n")
+    (folder / "rows.xyz").write_text("a\n1\n")
+    for name, said in (
+        ("none.csv", "there is no such file"),
+        ("empty.csv", "columns share a name: 'a'; holds no events"),
+        ("rows.xyz", "the name does not tell its format"),
+    ):
+        found = run("init", "--sample", name)
+        assert (2, "") == (found.code, found.out)
+        assert said in found.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_format_may_be_given() -> None:
+    """--format tells how a file is read whose name does not; the draft keeps it."""
+    found = run("init", "--sample", "web logs.csv", "--format", "csv")
+    assert 0 == found.code
+    assert {"kind": "csv"} == Design.loads(found.out).sample_format
