@@ -1,0 +1,80 @@
+"""The rule `long_family_name`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class LongFamilyName(Rule):
+    """A family whose name takes more than a letter.
+
+    What it does: looks at the bytes of each family's name.
+
+    Why it hurts: every cell holds the name of its family, in requests, in the MemStore and, without
+    an encoding of blocks, in the files. The name cannot be changed later.
+
+    Use instead: one letter: `d` for data, `m` for what is known of it.
+
+    Source: HBase book, "Try to minimize row and column sizes"; claim 20 agrees. A name has 127
+    bytes at most: KeyValue.java keeps its length in one signed byte.
+    """
+
+    name = "long_family_name"
+    code = "RK302"
+    severity: ClassVar[Severity] = "info"
+    claims = (20, 22)
+    bad = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+
+[families.information]
+"""
+    good = """\
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
+
+[families.d]
+"""
+    LONG = 8
+    """Bytes above which it is a warning, as the verdict on claim 20 has it."""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        for name in subject.families:
+            length = len(name.encode())
+            if length <= 1:
+                continue
+            path = subject.at("families", name)
+            if not subject.says("families", name):
+                fields = subject.design.fields.items()
+                path = next(subject.at("fields", n) for n, f in fields if f.words.family == name)
+            cells = sum(cell.share for cell in subject.cells if cell.family == name)
+            yield self.finding(
+                path,
+                f"{name[:40]} has {length} bytes and stands in every cell: {length - 1} more than "
+                f"a letter, {(length - 1) * cells:,.3g} an event",
+                "Name it with one letter.",
+                severity="warning" if length > self.LONG else "info",
+                value=name,
+                bytes=length,
+                cells=cells,
+            )
