@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +84,8 @@ class Subject:
         facts = declared_facts(self.design)
         for name, declared in self.design.fields.items():
             mean = declared.words.mean_bytes
-            if mean is not None and name not in facts:
-                facts[name] = Facts(distinct=declared.words.distinct, bytes_mean=mean)
+            if mean is not None:
+                facts[name] = replace(facts.get(name, Facts()), bytes_mean=mean)
         return {**facts, **self.given, **(self.seen.facts if self.seen is not None else {})}
 
     def fact(self, name: str) -> Facts:
@@ -257,6 +257,20 @@ class Subject:
     def words(self) -> dict[str, Any]:
         """The declaration as a tree of what stands in the file."""
         return self.design.declaration.model_dump(by_alias=True, exclude_unset=True)
+
+    def family_path(self, name: str) -> str:
+        """Where a family stands: its own words, else the first field that names it.
+
+        Nothing of the file names the family `d` where no field is said to be in it; then it is
+        the path of the families as a whole, or of the fields.
+        """
+        if self.says("families", name):
+            return path_text(("families", name))
+        named = (n for n, field in self.design.fields.items() if field.words.family == name)
+        first = next(named, None)
+        if first is not None:
+            return path_text(("fields", first))
+        return "families" if self.says("families") else "fields"
 
     def line_of(self, path: str) -> int:
         """The line of a word, or of the nearest one above it; 0 if there is no file."""

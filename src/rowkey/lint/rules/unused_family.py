@@ -27,7 +27,7 @@ class UnusedFamily(Rule):
     """
 
     name = "unused_family"
-    code = "RK305"
+    code = "RK307"
     severity: ClassVar[Severity] = "warning"
     claims = (18,)
     bad = """\

@@ -1,0 +1,151 @@
+"""The rule `flushed_together`."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.cells import cell_bytes
+from rowkey.lint.contract import Rule
+from rowkey.regions import FLUSH_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class FlushedTogether(Rule):
+    """Families that leave twice the files one family would.
+
+    What it does: estimates the flushes of a region under today's default policy from the bytes that
+    an event adds to each family: at 128 MB the families above 128 MB divided by their number, and
+    above 16 MB, are flushed, and all of them if none is; after an hour, those of that age. Bytes
+    must follow from types, a sample or `mean_bytes`; with a rate, age counts too. What a MemStore
+    has around the bytes of cells is left out, so real files are smaller still.
+
+    Why it hurts: many small files are many compactions, which read and write everything again, and
+    more files for every read to look into.
+
+    Use instead: one family. Or fewer regions, so that each fills its MemStore before its hour.
+
+    Source: FlushAllLargeStoresPolicy, the default since 1.2, and HBASE-10201;
+    hbase.hregion.memstore.flush.size, 128 MB;
+    hbase.hregion.percolumnfamilyflush.size.lower.bound.min, 16 MB;
+    hbase.regionserver.optionalcacheflushinterval, 1 h. Claim 17, all families are flushed with any
+    one of them, was the only policy before.
+    """
+
+    name = "flushed_together"
+    code = "RK304"
+    severity: ClassVar[Severity] = "info"
+    claims = (17,)
+    bad = """\
+table  = "meters"
+key    = "[bucket(meter, 16)][meter][ts]"
+splits = "per_bucket"
+
+[fields]
+ts    = "timestamp_s"
+meter = "u64"
+power = "float64"
+state = { type = "u8", family = "s" }
+
+[families.d]
+
+[families.s]
+versions = 3
+
+[writes]
+rate = "200/s"
+"""
+    good = """\
+table  = "meters"
+key    = "[bucket(meter, 16)][meter][ts]"
+splits = "per_bucket"
+
+[fields]
+ts    = "timestamp_s"
+meter = "u64"
+power = "float64"
+state = "u8"
+
+[writes]
+rate = "200/s"
+"""
+    LEAST_BYTES = 16 * 2**20
+    """Bytes below which no family is flushed for its size while another is."""
+    OLDEST_S = 3_600.0
+    """Seconds after which a family is flushed whatever its size."""
+    FLUSHES = 200
+    """Flushes that are followed: the mean has settled to a few hundredths by then."""
+    TWICE = 1.95
+    """Files for each of one family from which it is told: twice, as far as an estimate can tell."""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        sizes = self.sizes(subject)
+        if len(sizes) < 2:
+            return
+        total = sum(sizes.values())
+        speed = None
+        rate, boundaries = subject.design.writes.rate, subject.boundaries
+        if rate is not None and boundaries is not None:
+            speed = rate * total / len(boundaries)
+        files, means = self.estimate([size / total for size in sizes.values()], speed)
+        (one, _) = self.estimate([1.0], speed)
+        if files / one < self.TWICE:
+            return
+        small = min(zip(means, sizes, strict=True))
+        yield self.finding(
+            subject.family_path(small[1]),
+            f"about {files / one:.1f} files are flushed where one family would leave one, those of "
+            f"{small[1]} of {small[0] / 2**20:,.1f} MB",
+            "Put the columns into one family.",
+            value=small[1],
+            verdict="Since 1.2 a flush takes the large families only, not always all of them.",
+            files=files / one,
+            mean_bytes=dict(zip(sizes, means, strict=True)),
+            bytes_per_second=speed,
+        )
+
+    @staticmethod
+    def sizes(subject: Subject) -> dict[str, float]:
+        """Bytes an event adds to each family; nothing where some of them would be a guess."""
+        key_bytes = subject.known_key_bytes
+        names = {name for cell in subject.cells for name in cell.fields}
+        for name in names:
+            framing = subject.design.fields[name].type.own().framing
+            if framing.least != framing.most and subject.fact(name).bytes_mean is None:
+                return {}
+        if key_bytes is None:
+            return {}
+        sizes: dict[str, float] = dict.fromkeys(subject.families, 0.0)
+        for cell in subject.cells:
+            beside = cell_bytes(0, len(cell.family.encode()), len(cell.qualifier), 0)
+            sizes[cell.family] += cell.share * (beside + key_bytes + cell.value_bytes)
+        return {name: size for name, size in sizes.items() if size}
+
+    def estimate(self, shares: list[float], speed: float | None) -> tuple[float, list[float]]:
+        """Files for each 128 MB that come, and mean bytes of each family's.
+
+        Args:
+            shares: of the bytes that come, for each family.
+            speed: bytes a second that come to a region; None if nobody knows, and nothing ages.
+        """
+        bound = max(FLUSH_SIZE / len(shares), self.LEAST_BYTES)
+        oldest = inf if speed is None else self.OLDEST_S
+        speed = speed or 1.0
+        held, ages, files = ([0.0] * len(shares) for _ in range(3))
+        came = 0.0
+        for _ in range(self.FLUSHES):
+            wait = min((FLUSH_SIZE - sum(held)) / speed, oldest - max(ages))
+            came += wait * speed
+            held = [h + share * wait * speed for h, share in zip(held, shares, strict=True)]
+            ages = [age + wait for age in ages]
+            every = range(len(shares))
+            due = [n for n in every if held[n] > bound or ages[n] >= oldest] or every
+            for n in due:
+                held[n], ages[n], files[n] = 0.0, 0.0, files[n] + 1
+        means = [share * came / max(n, 1) for share, n in zip(shares, files, strict=True)]
+        return sum(files) * FLUSH_SIZE / came, means

@@ -1,0 +1,88 @@
+"""The rule `packed_under_filter`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class PackedUnderFilter(Rule):
+    """A read that tests a field inside a packed cell.
+
+    What it does: looks at the conditions of each declared read that the key does not decide, and
+    whether their fields share a cell.
+
+    Why it hurts: a filter of HBase compares the bytes of a cell. It cannot look for one value in
+    several, so every row of the range travels to the client, which unpacks it to find out.
+
+    Use instead: the tested field in a cell of its own, or in the key; the others stay packed.
+
+    Source: claim 45 packs fixed columns into one cell; its verdict names what that loses.
+    SingleColumnValueFilter compares whole values.
+    """
+
+    name = "packed_under_filter"
+    code = "RK503"
+    severity: ClassVar[Severity] = "info"
+    claims = (45,)
+    bad = """\
+table  = "orders"
+key    = "[bucket(user, 16)][user][ts]"
+splits = "per_bucket"
+
+[fields]
+ts    = "timestamp_ms"
+user  = "u64"
+state = { type = "u8", pack = "p" }
+total = { type = "u32", pack = "p" }
+items = { type = "u16", pack = "p" }
+
+[[reads]]
+name  = "open orders of a user"
+where = "user = ? and state = 1"
+limit = 20
+"""
+    good = """\
+table  = "orders"
+key    = "[bucket(user, 16)][user][ts]"
+splits = "per_bucket"
+
+[fields]
+ts    = "timestamp_ms"
+user  = "u64"
+state = "u8"
+total = { type = "u32", pack = "p" }
+items = { type = "u16", pack = "p" }
+
+[[reads]]
+name  = "open orders of a user"
+where = "user = ? and state = 1"
+limit = 20
+"""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        shared = {
+            name: cell for cell in subject.cells if len(cell.fields) > 1 for name in cell.fields
+        }
+        for one in subject.reads:
+            if one.plan is None or one.plan.is_point:
+                continue
+            tested = [name for name in one.plan.residual if name in shared]
+            if tested:
+                cell = shared[tested[0]]
+                yield self.finding(
+                    f"{one.path}.where",
+                    f"{one.read.name} tests {', '.join(tested)}, packed with "
+                    f"{len(cell.fields) - 1} other fields into {cell.family}:"
+                    f"{cell.qualifier.decode()}, where no filter of HBase can look",
+                    "Give the tested field a cell of its own.",
+                    value=one.read.name,
+                    fields=tested,
+                )

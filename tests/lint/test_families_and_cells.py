@@ -1,0 +1,156 @@
+"""What the rules of families and cells count, against figures made by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.lint import RULES, check, look
+from rowkey.schema import Facts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.lint import Finding
+
+MIB = 2**20
+METERS = """\
+table  = "meters"
+key    = "[bucket(meter, 16)][meter]{slice}"
+splits = "per_bucket"
+
+[fields]
+ts    = {ts}
+meter = {{ type = "u32", distinct = 1000 }}
+value = "float64"
+
+[families.d]
+ttl = "{ttl}"
+
+[writes]
+rate = "1000/s"
+"""
+
+
+def found(text: str, code: str) -> list[Finding]:
+    """What one rule finds in a design file."""
+    return list(check(Design.loads(text), select=[code]).found)
+
+
+def meters(slice_: str = "", ts: str = '"timestamp_ms"', ttl: str = "FOREVER") -> str:
+    """A design in which a thousand meters send a value a second each."""
+    return METERS.format(slice=slice_, ts=ts, ttl=ttl)
+
+
+def test_equal_families_are_flushed_all_at_once() -> None:
+    """None of four that grow alike exceeds a quarter of 128 MB, so all four are flushed."""
+    files, means = RULES["flushed_together"]().estimate([0.25] * 4, None)  # type: ignore[attr-defined]
+    assert pytest.approx(4) == files
+    assert pytest.approx([32 * MIB] * 4) == means
+
+
+def test_a_large_family_is_flushed_alone() -> None:
+    """Beside one that gets nothing, every flush is its own, of 128 MB."""
+    files, means = RULES["flushed_together"]().estimate([1.0, 0.0], None)  # type: ignore[attr-defined]
+    assert pytest.approx(1) == files
+    assert pytest.approx([128 * MIB, 0.0]) == means
+
+
+def test_slow_families_are_flushed_by_age() -> None:
+    """At 1 KiB a second, an hour comes before 128 MB do: two files where one would be left."""
+    rule = RULES["flushed_together"]()
+    one, _ = rule.estimate([1.0], 1024.0)  # type: ignore[attr-defined]
+    two, means = rule.estimate([0.75, 0.25], 1024.0)  # type: ignore[attr-defined]
+    assert pytest.approx(2 * one) == two
+    assert pytest.approx([2700 * 1024, 900 * 1024]) == means
+
+
+def test_nothing_is_said_of_flushes_whose_bytes_are_a_guess() -> None:
+    """The mean length of a text that nobody told would decide the estimate."""
+    bad = RULES["flushed_together"].bad
+    assert found(bad, "RK304")
+    assert not found(bad.replace('state = { type = "u8"', 'state = { type = "text"'), "RK304")
+
+
+@pytest.mark.parametrize(("count", "severity"), [(2, []), (3, ["warning"]), (11, ["error"])])
+def test_families_are_counted(count: int, severity: list[str]) -> None:
+    """Two pass, three are told, and eleven are more than the book's ten; declared or only named."""
+    fields = "".join(f'f{n} = {{ type = "u8", family = "{chr(97 + n)}" }}\n' for n in range(count))
+    text = f'table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\n{fields}'
+    declared = "".join(f"[families.{chr(97 + n)}]\n" for n in range(count))
+    assert severity == [one.severity for one in found(text, "RK301")]
+    assert severity == [one.severity for one in found(text + declared, "RK301")]
+    assert all(one.line == 8 for one in found(text, "RK3") if one.code == "RK301")
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"), [("d", []), ("cf", ["info"]), ("datafamily", ["warning"])]
+)
+def test_a_name_is_measured_in_bytes(name: str, severity: list[str]) -> None:
+    """A letter passes; above eight bytes it is a warning."""
+    text = f'table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nn = "u8"\n\n[families.{name}]\n'
+    assert severity == [one.severity for one in found(text, "RK302")]
+
+
+@pytest.mark.parametrize(
+    ("length", "severity"),
+    [("1s", ["info"]), ("1h", []), ("2h", ["info"]), ("20d", ["warning"])],
+)
+def test_a_slice_is_counted(length: str, severity: list[str]) -> None:
+    """With an event a second: one, 3,600, 7,200 and 1,728,000 events in a row."""
+    text = meters(f"[time_slice(ts, {length})]")
+    assert severity == [one.severity for one in found(text, "RK505")]
+
+
+def test_a_row_ends_by_its_ttl() -> None:
+    """With a cell a second, a million come in 11.6 days: ten days are few, twelve are many."""
+    at = '{ type = "timestamp_ms", at = "qualifier" }'
+    assert [] == found(meters(ts=at, ttl="10d"), "RK506")
+    (late,) = found(meters(ts=at, ttl="12d"), "RK506")
+    (never,) = found(meters(ts=at), "RK506")
+    assert ("warning", "warning") == (late.severity, never.severity)
+    assert "11.6 days" in never.what
+
+
+def test_a_row_of_time_slices_ends() -> None:
+    """The time in the key ends the row, whatever stands in the qualifier."""
+    text = meters("[time_slice(ts, 1h)]").replace(
+        '"float64"', '{ type = "float64", at = "qualifier" }'
+    )
+    assert [] == found(text, "RK506")
+
+
+def test_events_of_a_sample_that_share_a_cell_are_counted(tmp_path: Path) -> None:
+    """Of three events of one meter, two come in the same second."""
+    design = Design.loads(meters("[time_slice(ts, 1h)]", '"timestamp_s"'))
+    path = tmp_path / "rows.csv"
+    path.write_text("ts,meter,value\n1760000000,1,1.5\n1760000000,1,2.5\n1760000001,1,3.5\n")
+    (one,) = check(design, look(design, path), select=["RK508"]).found
+    assert ("warning", 1, 3) == (one.severity, one.evidence["repeats"], one.evidence["events"])
+
+
+def test_a_value_seen_to_be_too_large_is_an_error() -> None:
+    """What may be too large is a warning, what was too large is refused for certain."""
+    design = Design.loads('table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nv = "text"\n')
+    assert () == check(design, select=["RK509"]).found
+    seen = {"v": Facts(bytes_most=11_000_000)}
+    (one,) = check(design, facts=seen, select=["RK509"]).found
+    assert ("error", "fields.v", 11_000_000) == (one.severity, one.path, one.value)
+
+
+def test_a_family_ten_times_larger_is_left_alone() -> None:
+    """It keeps the other quick to read."""
+    bad = RULES["equal_families"].bad
+    assert found(bad, "RK305")
+    assert [] == found(bad.replace("40, family", "4000, mean_bytes = 2000, family", 1), "RK305")
+
+
+def test_columns_that_reads_test_stay_apart() -> None:
+    """Seven of eight are too few to be worth a cell together."""
+    bad = RULES["unpacked_columns"].bad
+    read = '\n[[reads]]\nname = "fast"\nwhere = "car = ? and speed > 130"\n'
+    assert found(bad, "RK502")
+    assert [] == found(bad + read, "RK502")
+    assert [] == found(bad + "\n[families.d]\nversions = 3\n", "RK502")
