@@ -67,7 +67,7 @@ name  = "an hour"
 where = "ts >= ? and ts < ?"
 span  = "1h"
 """
-    ELSE = "Put what it gives behind what spreads, or into the key of a second table."
+    ELSE = "A second table whose key begins, behind what spreads, with what it gives serves it."
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         for index, one in enumerate(subject.reads):
