@@ -80,11 +80,11 @@ span  = "1h"
             if not missing or not lost:
                 continue
             distinct = subject.distinct(missing[0])
-            each = "each value" if distinct is None else f"each of {distinct:,} values"
+            every = "every value" if distinct is None else f"all {distinct:,} values"
             yield self.finding(
                 subject.at("reads", index, "where"),
                 f"{one.read.name} gives {' and '.join(lost)} and not {missing[0]}, which stands "
-                f"before it in the key: all rows of {each} of {missing[0]} are read",
+                f"before that in the key: the rows of {every} of {missing[0]} are read",
                 f"Put {lost[0]} before {missing[0]}, here or in a second table.",
                 value=one.read.name,
                 missing=missing,

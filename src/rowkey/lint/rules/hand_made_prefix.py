@@ -63,6 +63,9 @@ name  = "clubs that a fan follows"
 where = "fan = ? and star starts with 'club~'"
 """
 
+    LAST = frozenset("~|{}z\x7f\xff\uffff\U0010ffff")
+    """Characters that are taken for the last one."""
+
     def findings(self, subject: Subject) -> Iterator[Finding]:
         for index, one in enumerate(subject.reads):
             for name, bound in one.bounds.items():
@@ -71,7 +74,7 @@ where = "fan = ? and star starts with 'club~'"
                 low, high = bound.low, bound.high
                 if not isinstance(low, str) or not isinstance(high, str) or not low:
                     continue
-                if high != low and high.startswith(low):
+                if high != low and high.startswith(low) and self.LAST.issuperset(high[len(low) :]):
                     yield self.finding(
                         subject.at("reads", index, "where"),
                         f"{one.read.name} asks {name} from {low!r} to {high!r}: what begins with "

@@ -83,7 +83,7 @@ limit = 20
                 subject.at("reads", index, "order"),
                 f"{one.read.name} wants {first}, and no read wants it the other way, in which the "
                 "key keeps it: each answer is read backwards",
-                f"Write [{better}] in the key.",
+                f"Keep {first.field} the other way round, as {better} does.",
                 value=one.read.name,
                 verdict="A reversed scan serves it since 0.98; the key need not.",
                 field=first.field,

@@ -90,15 +90,17 @@ rate  = "1500/s"
         if not asked or total <= most or writes > most:
             return
         heaviest, index = max(asked)
-        name = subject.reads[index].read.name
+        one = subject.reads[index]
+        ranges = 1 if one.plan is None else one.plan.fan_out
         yield self.finding(
             subject.at("reads", index, "rate"),
             f"reads and writes make {total:,.0f} requests a second, and {cluster.servers} servers "
-            f"take {most:,.0f}: {name} alone makes {heaviest:,.0f}, one for each of its "
-            "ranges",
+            f"take {most:,.0f}: {one.read.name} alone makes {heaviest:,.0f}, "
+            f"{ranges:,} for each answer",
             "Let it ask fewer ranges, or take more servers.",
-            value=name,
+            value=one.read.name,
             requests=total,
             capacity=most,
             heaviest=heaviest,
+            ranges=ranges,
         )

@@ -19,8 +19,9 @@ class UnservedOrder(Rule):
     """A read whose order the key gives neither way.
 
     What it does: looks for reads whose rows come from the key in another order than they are asked
-    in, forwards and backwards. Where the key holds a field back to front, reversed-under-range says
-    so instead; where nothing narrows the read, full-scan-read does.
+    in, forwards and backwards. Without a limit it is only told, for all of the rows are wanted.
+    Where the key holds a field back to front, reversed-under-range says so instead; where nothing
+    narrows the read, full-scan-read does.
 
     Why it hurts: all rows of the answer are read and sorted in memory before the first is returned.
     A limit spares none of them: the latest ten of a million cost a million.
@@ -87,6 +88,7 @@ limit = 20
                 f"{read.name} wants {', '.join(map(str, read.order))}, and the key gives {comes}: "
                 f"all rows of the answer are read and sorted before the first is returned{spared}",
                 f"A table with the key {better} gives that order." if better else "",
+                severity="info" if read.limit is None else None,
                 value=read.name,
                 wanted=[str(o) for o in read.order],
                 comes=[str(o) for o in plan.orders],
