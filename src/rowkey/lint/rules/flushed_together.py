@@ -53,6 +53,7 @@ power = "float64"
 state = { type = "u8", family = "s" }
 
 [families.d]
+ttl = "1d"
 
 [families.s]
 versions = 3

@@ -6,77 +6,114 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.plan import proposed_key
+from rowkey.schema import Range, fields_of, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import PlannedRead, Subject
 
 
 class FullScanRead(Rule):
-    """A read that goes through the whole table.
+    """A read that nothing in the key narrows.
 
-    What it does: plans each declared read, and looks for those that the key does not narrow
-    although they ask for something.
+    What it does: plans each declared read with example values, and looks for those that ask for
+    certain rows and are served by reading every row of the table. A read of all rows, without any
+    condition, is only told.
 
-    Why it hurts: it reads every row of the table for the few that are wanted, on every server, and
-    takes longer with each day of data.
+    Why it hurts: its cost grows with the table and not with the answer. Every region is opened,
+    every block is read and leaves the cache to no one else; a filter on the server saves what is
+    sent, not what is read.
 
-    Use instead: the fields it asks for at the front of the key, those with one value first; or a
-    second table with such a key. A scan of everything is declared without conditions.
+    Use instead: a key that begins, behind what spreads, with the fields that the read gives; or a
+    second table with such a key, written together with this one.
 
-    Source: claim 2 sorts reads into get, range and full scan; claim 52 has the key serve the
-    queries, fields of equality before the field of the range. Both agree.
+    Source: claim 2, a table is read by get, by range or whole; claims 1 and 52, the key must serve
+    the reads. HBase book, "Schema design": rows are found by their keys alone, and by no other
+    index.
     """
 
     name = "full_scan_read"
     code = "RK601"
-    severity: ClassVar[Severity] = "warning"
-    claims = (1, 2, 52, 88)
+    severity: ClassVar[Severity] = "error"
+    claims = (1, 2, 52)
     bad = """\
-table  = "orders"
-key    = "[bucket(order, 16)][order]"
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
 splits = "per_bucket"
 
 [fields]
-order = "u64"
-user  = "u32"
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
 
 [[reads]]
-name  = "orders of a user"
-where = "user = ?"
-limit = 100
+name  = "an hour"
+where = "ts >= ? and ts < ?"
+span  = "1h"
 """
     good = """\
-table  = "orders"
-key    = "[bucket(user, 16)][user][order]"
+table  = "logs"
+key    = "[bucket(host, 16)][ts][host]"
 splits = "per_bucket"
 
 [fields]
-order = "u64"
-user  = "u32"
+ts   = "timestamp_ms"
+host = { type = "text", max_bytes = 16 }
+line = { type = "text", max_bytes = 500 }
 
 [[reads]]
-name  = "orders of a user"
-where = "user = ?"
-limit = 100
+name  = "an hour"
+where = "ts >= ? and ts < ?"
+span  = "1h"
 """
+    PROPOSED = 20
+    """Reads, from the first on, for which a key is looked for: each takes milliseconds."""
+    ELSE = "A second table whose key begins, behind what spreads, with what it gives serves it."
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
-        for one in subject.reads:
-            if one.plan is None or not one.plan.is_full_scan or not one.bounds:
+        for index, one in enumerate(subject.reads):
+            if one.plan is None or not one.plan.is_full_scan:
                 continue
-            asked = " and ".join(one.bounds)
-            new = proposed_key(subject.key, one.bounds, one.read.order)
-            yield self.finding(
-                one.path,
-                f"nothing in the key narrows {one.read.name}: it asks for {asked}, and reads every "
-                "row of the table",
-                f"A key that serves it is {new.key}; or keep a second table with it."
-                if new is not None
-                else "No one key serves it.",
-                value=one.read.name,
-                fields=list(one.bounds),
-                proposed=new.key if new is not None else None,
-            )
+            read = one.read
+            if one.bounds and not self._is_of_turned(subject, one):
+                better = self._better(subject, one) if index < self.PROPOSED else ""
+                yield self.finding(
+                    subject.at("reads", index, "where"),
+                    f"{read.name} gives {' and '.join(one.bounds)}, and nothing in the key narrows "
+                    "that: every row of the table is read",
+                    f"A table with the key {better} serves it." if better else self.ELSE,
+                    value=read.name,
+                    given=list(one.bounds),
+                    proposal=better or None,
+                )
+            elif not one.bounds and read.limit is None:
+                yield self.finding(
+                    one.path,
+                    f"{read.name} asks for every row of the table",
+                    "Give it a limit, or read a snapshot of the table's files.",
+                    severity="info",
+                    value=read.name,
+                )
+
+    @staticmethod
+    def _is_of_turned(subject: Subject, one: PlannedRead) -> bool:
+        """Whether all it asks are stretches of fields kept back to front: another rule tells."""
+        for name, bound in one.bounds.items():
+            own = [part for part in subject.key.parts if part.fields == (name,)]
+            is_kept = any(part.order.ascends or part.order.descends for part in own)
+            is_whole = any(part.residue(name).nothing for part in own)
+            if is_kept or not is_whole or not isinstance(bound, Range):
+                return False
+        return True
+
+    @staticmethod
+    def _better(subject: Subject, one: PlannedRead) -> str:
+        """A key that serves the read and begins with no time; empty if none is known."""
+        found = proposed_key(subject.key, one.bounds, one.read.order)
+        if found is None:
+            return ""
+        first = next(iter(parse(found.key)))
+        times = {n for n, field in subject.design.fields.items() if field.type.tick is not None}
+        return "" if times & {ref.name for ref in fields_of(first)} else found.key

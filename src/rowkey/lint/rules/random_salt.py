@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 class RandomSalt(Rule):
     """A salt of chance, under reads or writes of single rows.
 
-    What it does: looks for a part that chance decides, and counts the keys or ranges that each
-    declared read tries because of it.
+    What it does: looks for a part that chance decides, counts the keys or ranges that each declared
+    read tries because of it, and the events of a sample whose row, the salt left aside, was written
+    before: of n salts, 1 - 1/n of them draw another.
 
     Why it hurts: nobody knows where a row is. A get is n gets. A row that is put a second time
-    stands twice, under two salts, and increments and checked puts are impossible.
+    stands twice, under two salts: sums count it twice. Increments and checked puts are impossible.
 
     Use instead: a bucket of fields that the reads give: it spreads as well and can be computed.
     Keep a salt where rows are only ever appended and read in stretches, or for one value's flood.
@@ -65,17 +66,24 @@ where = "order = ?"
     def findings(self, subject: Subject) -> Iterator[Finding]:
         if not subject.key.is_salted:
             return
+        salts = subject.key.salt_count or 1
         shown = next(s for s, part in subject.parts() if part.source is Source.CHANCE)
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
-        tried = f"; {gets[0].read.name} gets {subject.key.salt_count} rows for one" if gets else ""
+        tried = f"; {gets[0].read.name} gets {salts} rows for one" if gets else ""
+        repeats = (subject.seen.repeats or 0) if subject.seen is not None else 0
+        twice = repeats * (1 - 1 / salts)
+        if repeats:
+            tried += f"; {repeats:,} events seen write a row again: about {twice:,.0f} stand twice"
         yield self.finding(
             "key",
             f"chance decides {shown}: a get tries every salt, and a row put twice stands twice"
             f"{tried}",
             "Use a bucket of the fields that reads give.",
-            severity="warning" if gets else "info",
+            severity="warning" if gets or repeats else "info",
             value=shown,
             verdict="A hash spreads as evenly, and a get finds its row.",
-            salts=subject.key.salt_count,
+            salts=salts,
+            repeats=repeats,
+            duplicates=twice,
             gets=[one.read.name for one in gets],
         )

@@ -32,7 +32,7 @@ class ReadAsksEveryBucket(Rule):
     """
 
     name = "read_asks_every_bucket"
-    code = "RK603"
+    code = "RK611"
     severity: ClassVar[Severity] = "info"
     claims = (38, 69, 86)
     bad = """\

@@ -70,7 +70,6 @@ where = "shop = ? and time >= ? and time < ?"
 span  = "1h"
 limit = 1000
 """
-    also = ("RK601",)
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         turned = {name: shown for shown, name in self._turned(subject)}

@@ -17,12 +17,12 @@ class SingleVersionHistory(Rule):
     """Events that are versions of one row, of which one is kept.
 
     What it does: looks for a field that is the cells' timestamp, so that events of one key are
-    versions of one row, in families that keep one version.
+    versions of one row, in families that keep one version because the file does not say how many.
 
     Why it hurts: of every key the newest event stays, and all history is dropped at the next
     compaction, without a word.
 
-    Use instead: `versions` as many as are wanted, or the time in the key.
+    Use instead: `versions` as many as are wanted, be it 1, or the time in the key.
 
     Source: HBASE-10941: the default is 1 since 0.96. Claim 26 says 3, which is wrong.
     """
@@ -63,10 +63,10 @@ versions = 10
         if not placed or subject.design.layout.shares_rows:
             return
         for name in {cell.family: None for cell in subject.cells}:
-            if subject.families[name].versions > 1:
+            if subject.says("families", name, "versions"):
                 continue
             yield self.finding(
-                subject.nearest("families", name, "versions")
+                subject.at("families", name)
                 if subject.says("families", name)
                 else subject.at("fields", placed[0]),
                 f"{placed[0]} is the time of the cells, so events of one key are versions, and "

@@ -1,0 +1,91 @@
+"""The rule `late_beyond_ttl`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rowkey.cells import FOREVER_S
+from rowkey.lint.contract import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import Subject
+
+
+class LateBeyondTtl(Rule):
+    """Events that are over when they come: later than their family keeps cells.
+
+    What it does: compares the longest delay with the time to live of each family, where the time of
+    an event is the timestamp of its cells.
+
+    Why it hurts: a cell's age counts from its timestamp. What comes later than the time to live is
+    accepted, acknowledged and never seen again; no call says that anything was lost.
+
+    Use instead: a longer time to live; or the time in the key, or in a column, so that cells carry
+    the time at which they were written.
+
+    Source: claim 28, a family's time to live is in seconds, HBase book, "Time To Live"; claim 30,
+    that of a cell in milliseconds and not beyond it. Both count from the timestamp: ScanInfo.
+    """
+
+    name = "late_beyond_ttl"
+    code = "RK704"
+    severity: ClassVar[Severity] = "error"
+    claims = (28, 30)
+    bad = """\
+table  = "states"
+key    = "[bucket(device, 16)][device]"
+splits = "per_bucket"
+
+[fields]
+device = "u32"
+ts     = { type = "timestamp_ms", at = "timestamp" }
+state  = "u8"
+
+[families.d]
+versions = 10
+ttl      = "1h"
+
+[writes]
+late = { share = 0.02, upto = "6h" }
+"""
+    good = """\
+table  = "states"
+key    = "[bucket(device, 16)][device]"
+splits = "per_bucket"
+
+[fields]
+device = "u32"
+ts     = { type = "timestamp_ms", at = "timestamp" }
+state  = "u8"
+
+[families.d]
+versions = 10
+ttl      = "30d"
+
+[writes]
+late = { share = 0.02, upto = "6h" }
+"""
+
+    def findings(self, subject: Subject) -> Iterator[Finding]:
+        writes = subject.design.writes
+        if subject.design.layout.stamp is None or not writes.late_ms:
+            return
+        for name in dict.fromkeys(cell.family for cell in subject.cells):
+            ttl_s = subject.families[name].ttl_s
+            if ttl_s != FOREVER_S and writes.late_ms >= 1_000 * ttl_s:
+                late_s = writes.late_ms / 1_000
+                yield self.finding(
+                    "writes.late.upto",
+                    f"{writes.late_share:.2g} of the events come up to {late_s:,g} s late, and "
+                    f"family {name} keeps cells for {ttl_s:,} s from the event's time: "
+                    "the latest are gone when they come",
+                    f"Give {name} a longer ttl, or keep the time in the key.",
+                    value=writes.late_ms,
+                    family=name,
+                    ttl_s=ttl_s,
+                    late_ms=writes.late_ms,
+                    share=writes.late_share,
+                )
