@@ -115,6 +115,20 @@ def test_a_scan_of_all_has_a_range_for_each_spread(
     assert (True, False) == (plan.is_full_scan, plan.is_point)
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"ts": Range(60, 120)}, True),
+        ({"host": Range("a", "b")}, False),
+        ({"host": Equal("ab")}, False),
+    ],
+)
+def test_a_bucket_of_what_is_bounded_in_part_narrows_nothing(asked: Bounds, expected: bool) -> None:
+    """All sixteen numbers are left where the read does not give the host, whatever the time."""
+    plan = plan_read(bound("[bucket(host, ts, 16, 8)][host][ts]"), asked)
+    assert expected == plan.is_full_scan
+
+
 def test_a_null_or_a_text_without_end_is_filtered() -> None:
     """What begins with the text lies in its range, so that the condition is tested row by row."""
     key = bound("[note:tail]")

@@ -171,10 +171,12 @@ def _walked(key: Key, bounds: Bounds, wanted: set[str]) -> _Walk:
     for index, part in enumerate(key.parts):
         is_last = index == len(key.parts) - 1
         images = _usable(part, bounds, is_last=is_last)
+        whole = _usable(part, {}, is_last=is_last)
         later = {name for after in key.parts[index:] for name in after.fields}
         if not wanted & later or not _enumerate(walk, part, images, bounds):
-            _finish(walk, part, images, bounds)
+            _finish(walk, part, images, whole, bounds)
             break
+        walk.narrowed |= images.points != whole.points
     return walk
 
 
@@ -256,11 +258,20 @@ def _enumerate(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> bool:
     return True
 
 
-def _finish(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
-    """Turn the first part that is not pinned into ranges behind the prefixes."""
+def _finish(walk: _Walk, part: Part, images: Images, whole: Images, bounds: Bounds) -> None:
+    """Turn the first part that is not pinned into ranges behind the prefixes.
+
+    Args:
+        walk: how far the key was walked.
+        part: the first part that is not pinned.
+        images: what it can take under the bounds.
+        whole: what it can take at all.
+        bounds: what is asked of each field.
+    """
     if images.points is not None or not images.bounded:
         return
     _decide(walk, part, images, bounds)
+    walk.narrowed |= images.intervals != whole.intervals
     walk.intervals = _apart(images.intervals)
 
 
@@ -276,8 +287,7 @@ def _apart(intervals: Sequence[Interval]) -> tuple[Interval, ...]:
 
 
 def _decide(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> None:
-    """Note the conditions that the ranges already imply, and whether they exclude any key."""
-    walk.narrowed |= images != part.images({})
+    """Note the conditions that the ranges already imply."""
     if images.exact:
         walk.decided.update(name for name in part.fields if name in bounds)
 

@@ -1,0 +1,71 @@
+"""What a rule may look at, where it is easily got wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.lint import Subject
+from rowkey.schema import Facts
+
+USERS = """\
+table  = "users"
+key    = "[bucket(user, 32)][user]"
+splits = {splits}
+
+[fields]
+user = {{ type = "text", distinct = 50, mean_bytes = 9 }}
+name = {{ type = "text", mean_bytes = 12 }}
+age  = {{ type = "u8", distinct = 90 }}
+note = {{ type = "text", family = "n" }}
+more = {{ type = "text", family = "n" }}
+{families}
+"""
+
+
+def users(splits: str = '"per_bucket"', families: str = "") -> Subject:
+    """A table of users under judgement, without a sample."""
+    return Subject(Design.loads(USERS.format(splits=splits, families=families)))
+
+
+def test_all_that_the_file_says_of_a_field_is_known() -> None:
+    """The mean of its bytes stands beside the number of its values."""
+    facts = users().facts
+    assert Facts(distinct=50, bytes_mean=9) == facts["user"]
+    assert Facts(bytes_mean=12) == facts["name"]
+    assert Facts(distinct=90) == facts["age"]
+    assert "note" not in facts
+
+
+@pytest.mark.parametrize(
+    ("families", "name", "expected"),
+    [
+        ("", "n", "fields.note"),
+        ("[families.n]", "n", "families.n"),
+        ("", "d", "fields"),
+        ("[families.n]", "d", "families"),
+    ],
+)
+def test_a_family_stands_where_the_file_names_it(families: str, name: str, expected: str) -> None:
+    """In its own words, else at the first field of it, else where its words would stand."""
+    assert expected == users(families=families).family_path(name)
+
+
+@pytest.mark.parametrize(
+    ("splits", "regions"),
+    [
+        ('"per_bucket"', 32),
+        ('{ algorithm = "per_bucket", regions = 4 }', 4),
+        ('{ algorithm = "uniform", regions = 5 }', 5),
+        ('"uniform"', 16),
+        ("['05', '0a']", 3),
+    ],
+)
+def test_regions_are_those_the_table_begins_with(splits: str, regions: int) -> None:
+    """The number that sizing proposes counts only where the splits need one and none is declared.
+
+    Sizing proposes two a server, 16 on 8; a list and a number for each bucket stay as they are.
+    """
+    boundaries = users(splits).boundaries
+    assert boundaries is not None
+    assert regions == len(boundaries)
