@@ -22,6 +22,15 @@ from rowkey.render.plans import (
     explanations_document,
 )
 from rowkey.render.repairs import REPAIR, repair_document
+from rowkey.render.report import (
+    KEY_BYTES,
+    LANGUAGES,
+    Judged,
+    Redaction,
+    judged,
+    report_document,
+    report_page,
+)
 from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
 from rowkey.render.text import (
     check_lines,
@@ -38,6 +47,8 @@ __all__ = [
     "EXPLANATIONS",
     "FINDINGS",
     "FORMAT",
+    "KEY_BYTES",
+    "LANGUAGES",
     "REGIONS",
     "REPAIR",
     "RULES",
@@ -45,6 +56,8 @@ __all__ = [
     "SPLITS",
     "VECTORS",
     "Checked",
+    "Judged",
+    "Redaction",
     "check_document",
     "check_lines",
     "count_document",
@@ -54,6 +67,7 @@ __all__ = [
     "finding_lines",
     "findings_document",
     "github_lines",
+    "judged",
     "junit_lines",
     "mistakes_document",
     "paths_of",
@@ -63,6 +77,8 @@ __all__ = [
     "regions_document",
     "regions_lines",
     "repair_document",
+    "report_document",
+    "report_page",
     "row_document",
     "rule_lines",
     "rule_list",
