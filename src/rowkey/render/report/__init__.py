@@ -1,7 +1,7 @@
 """The report: one HTML file that a designer sends to a colleague."""
 
 from rowkey.render.report.document import report_document
-from rowkey.render.report.judged import Judged, judged
+from rowkey.render.report.judging import Judged, judged
 from rowkey.render.report.page import report_page
 from rowkey.render.report.redaction import KEY_BYTES, Redaction
 from rowkey.render.report.words import LANGUAGES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError, printable
@@ -10,7 +11,7 @@ from rowkey.keys import Columns, Key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rowkey.render.report.judged import Judged
+    from rowkey.render.report.judging import Judged
     from rowkey.render.report.redaction import Redaction
 
 TRIED = 64
@@ -29,7 +30,9 @@ def key_boxes(judged: Judged, redaction: Redaction) -> dict[str, Any]:
     design = judged.design
     row, is_seen = _example(judged, redaction)
     pieces = _pieces(design.key, row)
-    parts, least, most = [], 0, 0
+    parts: list[dict[str, Any]] = []
+    least = 0
+    most: int | None = 0
     for number, (found, part, term) in enumerate(
         zip(judged.properties.parts, design.key.parts, design.key.terms, strict=True)
     ):
@@ -96,14 +99,12 @@ def _pieces(key: Key, row: Mapping[str, Any]) -> list[bytes]:
     try:
         whole = key.encode(row, salt=0)
         for count in range(1, len(key.parts)):
-            front = Key(
-                key.terms[:count], key.all_fields, key.parts[:count], 0, key.dictionary
-            )
+            front = Key(key.terms[:count], key.all_fields, key.parts[:count], 0, key.dictionary)
             ends.append(_length(front, row))
     except RowError:
         return []
     ends.append(len(whole))
-    return [whole[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+    return [whole[start:stop] for start, stop in pairwise(ends)]
 
 
 def _length(front: Key, row: Mapping[str, Any]) -> int:

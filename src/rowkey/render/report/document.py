@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
 from rowkey.errors import printable
-from rowkey.lint import RULES, Rule, spoken
+from rowkey.lint import RULES, spoken
 from rowkey.render.documents import FORMAT
 from rowkey.render.report.boxes import key_boxes
 from rowkey.render.report.maps import heat_map_document
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.heat import Skew
     from rowkey.lint import Finding
     from rowkey.plan import Explanation, Read
-    from rowkey.render.report.judged import Judged
+    from rowkey.render.report.judging import Judged
     from rowkey.render.report.redaction import Redaction
     from rowkey.simulate import ReadResult
 
@@ -49,8 +49,7 @@ def report_document(
         "tables": list(dict.fromkeys(printable(one.design.table) for one in designs)),
         "comparison": comparison,
         "designs": [
-            {"id": f"d{number}", **_design(one, redaction)}
-            for number, one in enumerate(designs, 1)
+            {"id": f"d{number}", **_design(one, redaction)} for number, one in enumerate(designs, 1)
         ],
     }
 
@@ -101,8 +100,8 @@ def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
 
 def _costs(judged: Judged) -> list[ReadResult | None]:
     """What each declared read costs; None where there was nothing to ask it of."""
-    reads = list(judged.simulation.reads)
-    return reads if reads else [None] * len(judged.design.reads)
+    reads: list[ReadResult | None] = list(judged.simulation.reads)
+    return reads or [None] * len(judged.design.reads)
 
 
 def _source(judged: Judged, redaction: Redaction) -> dict[str, Any]:
@@ -143,7 +142,7 @@ def _skew(skew: Skew) -> dict[str, Any]:
 
 def _cause(cause: Cause, redaction: Redaction) -> dict[str, Any]:
     """A cause: its sentences where nothing is hidden, and the figures a language tells it by."""
-    figures = {}
+    figures: dict[str, Any] = {}
     for name, value in cause.evidence.items():
         if name == "fields":
             figures[name] = ", ".join(map(printable, value))
@@ -176,14 +175,14 @@ def _finding(one: Finding, redaction: Redaction) -> dict[str, Any]:
     }
     if not redaction.hides:
         return {**found, "what": one.what, "remedy": one.remedy, "verdict": one.verdict}
-    rule = RULES.get(one.name)
-    told = _sections(rule) if rule is not None else ("", "")
-    return {**found, "path": "", "what": told[0], "remedy": told[1], "verdict": ""}
+    rule = next((kind for kind in RULES.values() if kind.code == one.code), None)
+    told = ("", "") if rule is None else (rule.told().summary, rule.told().instead)
+    return {**found, "path": "", "what": _line(told[0]), "remedy": _line(told[1]), "verdict": ""}
 
 
-def _sections(rule: type[Rule]) -> tuple[str, str]:
-    sections = rule.told()
-    return sections.summary, sections.instead
+def _line(said: str) -> str:
+    """A text of a docstring on one line."""
+    return " ".join(said.split())
 
 
 def _read(

@@ -146,7 +146,7 @@
         "aria-label": fill(words.title, { name: given.name }),
       });
       this.stage = make("div", { class: "stage" }, this.canvas);
-      this.readout = make("p", { class: "readout", role: "status" });
+      this.readout = make("p", { class: "readout", role: "status", text: words.idle });
       this.pinned = make("ul", { class: "pins" });
       this.table = make("details", {}, make("summary", { text: words.table }));
       this.table.addEventListener("toggle", () => this.tabulate());
@@ -445,8 +445,8 @@
       context.textBaseline = "middle";
       for (let tick = 0; tick <= count; tick += 1) {
         const said = instant(Math.round(start + c0 * step + (length * tick) / count));
-        const shown = length > 3 * 86400 ? said.slice(0, 10)
-          : length > 600 ? said.slice(5, 16) : said.slice(11, 19);
+        const shown = length > 2 * count * 86400 ? said.slice(0, 10)
+          : length > 120 * count ? said.slice(5, 16) : said.slice(11, 19);
         context.textAlign = tick === 0 ? "left" : tick === count ? "right" : "center";
         context.fillText(shown, left + (width * tick) / count, top + height + 13);
       }

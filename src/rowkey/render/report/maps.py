@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from rowkey.render.report.judged import Judged
+    from rowkey.render.report.judging import Judged
     from rowkey.render.report.redaction import Redaction
 
     Counts = np.ndarray[Any, Any]
@@ -160,8 +160,9 @@ def _mark(
 
 def _front(counts: Counts) -> list[list[int]]:
     """The busiest row of each column: column and row, where it changes."""
-    busiest, line = counts.argmax(axis=1).tolist(), []
-    taken = counts.any(axis=1).tolist()
+    busiest: list[int] = counts.argmax(axis=1).tolist()
+    taken: list[int] = counts.max(axis=1).tolist()
+    line: list[list[int]] = []
     for column, row in enumerate(busiest):
         if taken[column] and (not line or line[-1][1] != row):
             line.append([column, row])
@@ -171,8 +172,9 @@ def _front(counts: Counts) -> list[list[int]]:
 def _empty(counts: Counts) -> list[list[int]]:
     """Runs of rows on which nothing fell."""
     runs: list[list[int]] = []
-    for row, is_used in enumerate(counts.any(axis=0).tolist()):
-        if is_used:
+    most: list[int] = counts.max(axis=0).tolist()
+    for row, count in enumerate(most):
+        if count:
             continue
         if runs and runs[-1][3] == row:
             runs[-1][3] = row + 1

@@ -178,7 +178,7 @@ def _more(one: Mapping[str, Any], words: Words) -> list[str]:
     ):
         if number:
             said.append(words(f"verdict.{name}", count=f"{number:,}", regions=one["regions"]))
-    return said + one["source"]["said"]
+    return [*said, *one["source"]["said"]]
 
 
 def _foot(document: Mapping[str, Any], words: Words) -> Html:
@@ -190,5 +190,3 @@ def _foot(document: Mapping[str, Any], words: Words) -> Html:
         [tag("p", one) for one in [*said, words("page.term_share")]],
         tag("p", words("page.ask"), class_="small"),
     )
-
-

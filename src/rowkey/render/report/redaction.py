@@ -45,7 +45,7 @@ class Redaction:
         >>> Redaction().token("web-1")
         'web-1'
         >>> Redaction(b"0123456789abcdef").token("web-1")
-        '#cb4b8d2d'
+        '#41f7a76c'
         """
         if self.key is None:
             return printable(text)

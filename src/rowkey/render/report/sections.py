@@ -22,7 +22,8 @@ def key_section(document: Mapping[str, Any], words: Words) -> Html:
     """The key of each design as boxes."""
     designs = document["designs"]
     return Html(
-        tag("p", words("key.lead"), class_="small") + beside(designs, [_key(o, words) for o in designs])
+        tag("p", words("key.lead"), class_="small")
+        + beside(designs, [_key(o, words) for o in designs])
     )
 
 
@@ -37,6 +38,12 @@ def _key(one: Mapping[str, Any], words: Words) -> Html:
         tag("ul", [tag("li", said) for said in _properties(properties, words)], class_="facts"),
         _in_words(boxes["parts"], words),
     )
+
+
+def _loses(name: str, what: str, words: Words) -> str:
+    if what == "the value":
+        return words("key.loses_all", name=name)
+    return words("key.loses", name=name, what=what)
 
 
 def _in_words(parts: Sequence[Mapping[str, Any]], words: Words) -> Html | None:
@@ -55,7 +62,7 @@ def _box(number: int, part: Mapping[str, Any], words: Words) -> Html:
     """One part of the key; how broad it is follows its bytes."""
     size = part["bytes"]
     broad = min(max(size["most"] or BROAD, 1), BROAD)
-    loses = [words("key.loses", name=n, what=what) for n, what in part["loses"].items()]
+    loses = [_loses(name, what, words) for name, what in part["loses"].items()]
     terms = [
         ("offset", offset(**part["offset"])),
         ("width", width(**size, words=words)),
@@ -180,14 +187,19 @@ def _finding(finding: Mapping[str, Any], words: Words) -> Html:
     if finding["line"]:
         place.append(words("findings.line", line=finding["line"]))
     severity = finding["severity"]
-    told = tag("p", finding["verdict"], class_="small") if finding["verdict"] else None
+    english = None if words.language == "en" else "en"
+    told = None
+    if finding["verdict"]:
+        told = tag("p", finding["verdict"], class_="small", lang=english)
+    title = f"rules.{finding['code']}"
     return tag(
         "li",
         tag("span", words(f"findings.{severity}"), class_=f"chip {severity}"),
         tag("h4", finding["name"], " ", tag("code", finding["code"], class_="code")),
         tag("p", ", ".join(filter(None, place)), class_="small place"),
-        tag("p", _sentence(finding["what"])),
-        tag("p", finding["remedy"], class_="remedy") if finding["remedy"] else None,
+        tag("p", words(title)) if title in words else None,
+        tag("p", _sentence(finding["what"]), lang=english) if finding["what"] else None,
+        tag("p", finding["remedy"], class_="remedy", lang=english) if finding["remedy"] else None,
         told,
     )
 

@@ -55,7 +55,9 @@ class Words:
 def _flat(table: Mapping[str, Any], front: str = "") -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in table.items():
-        found |= _flat(value, f"{front}{name}.") if isinstance(value, dict) else {front + name: value}
+        found |= (
+            _flat(value, f"{front}{name}.") if isinstance(value, dict) else {front + name: value}
+        )
     return found
 
 

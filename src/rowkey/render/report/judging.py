@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import properties_of
@@ -13,6 +12,7 @@ from rowkey.plan import example_of, explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from rowkey.design import Design, Properties
     from rowkey.lint import Findings
@@ -76,9 +76,7 @@ def judged(
     )
 
 
-def _seen(
-    design: Design, sample: str | Path | None, format_words: Mapping[str, Any] | None
-) -> Any:
+def _seen(design: Design, sample: str | Path | None, format_words: Mapping[str, Any] | None) -> Any:
     """What the rules see of the sample; of a declared one that does not fit them, nothing."""
     path = sample if sample is not None else design.sample_path
     if path is None:
