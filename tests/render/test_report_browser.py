@@ -203,7 +203,11 @@ PAINTS = """async () => {
     return taken.sort((a, b) => a - b)[3];
   };
   const context = map.canvas.getContext("2d");
-  const fill = timed(() => context.fillRect(0, 0, map.canvas.width, map.canvas.height));
+  const fill = timed(() => {
+    for (let n = 0; n < 100; n += 1) {
+      context.fillRect(0, 0, map.canvas.width, map.canvas.height);
+    }
+  }) / 100;
   const whole = timed(() => map.paint());
   let turn = 0;
   const zoomed = timed(() => {
@@ -218,7 +222,6 @@ def test_a_large_map_does_not_stall(
     browser: Any,
     logs: list[Judged],
     tmp_path_factory: pytest.TempPathFactory,
-    record_property: Any,
 ) -> None:
     """1,536 regions by 1,440 windows are painted, and zoomed into, before a reader would notice."""
     document = report_document(logs[:1], Redaction())
@@ -227,5 +230,5 @@ def test_a_large_map_does_not_stall(
         took = view.evaluate(PAINTS)
     assert (ROWS, COLUMNS) == (took["rows"], took["columns"])
     for name in ("whole", "zoomed"):
-        record_property(f"{name}_over_fill", round(took[name] / max(took["fill"], 0.01), 1))
+        print(f"{name}: {took[name]:.0f} ms, {took[name] / took['fill']:,.0f} times an empty fill")
         assert took[name] < PAINTED_MOST_MS

@@ -176,8 +176,11 @@ def _finding(one: Finding, redaction: Redaction) -> dict[str, Any]:
     if not redaction.hides:
         return {**found, "what": one.what, "remedy": one.remedy, "verdict": one.verdict}
     rule = next((kind for kind in RULES.values() if kind.code == one.code), None)
-    told = ("", "") if rule is None else (rule.told().summary, rule.told().instead)
-    return {**found, "path": "", "what": _line(told[0]), "remedy": _line(told[1]), "verdict": ""}
+    what, remedy = "", ""
+    if rule is not None:
+        sections = rule.told()
+        what, remedy = _line(sections.summary), f"Use instead: {_line(sections.instead)}"
+    return {**found, "path": "", "what": what, "remedy": remedy, "verdict": ""}
 
 
 def _line(said: str) -> str:

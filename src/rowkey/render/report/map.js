@@ -482,7 +482,7 @@
         context.setLineDash([5, 3]);
         stroke("#fff", 1.5);
         context.setLineDash([]);
-        anchor ??= [at + broad, up + tall / 2];
+        anchor ??= [broad < 40 ? at + broad + 14 : at + broad, up + tall / 2];
       }
       const [left, top, width, height] = this.area;
       const x = clamp(anchor[0], left + 12, left + width - 12);

@@ -78,9 +78,10 @@ def data(name: str, document: Any) -> Html:
 
 
 def beside(designs: list[dict[str, Any]], blocks: list[Html]) -> Html:
-    """A block for each design, side by side where there is room; named where there are several."""
+    """A block for each design, side by side where there is room; a name is seen beside others."""
+    sole = "sole" if len(designs) == 1 else None
     named = [
-        tag("div", tag("h3", one["name"]) if len(designs) > 1 else None, block, class_="design")
+        tag("div", tag("h3", one["name"], class_=sole), block, class_="design")
         for one, block in zip(designs, blocks, strict=True)
     ]
     return tag("div", named, class_="designs")
