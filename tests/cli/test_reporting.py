@@ -40,7 +40,7 @@ def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> Non
     other.mkdir()
     copy = other / design.name
     copy.write_text(LOGS, encoding="utf-8")
-    told = run("report", design, copy, "-o", "-")
+    told = run("report", design, copy)
     assert all(f"<h3>{path}</h3>" in told.out for path in (design, copy))
 
 

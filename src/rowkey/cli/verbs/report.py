@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 @click.argument("designs", nargs=-1, required=True)
 @SAMPLE
 @FORMAT
-@click.option(
-    "-o", "--output", required=True, metavar="FILE", help="The HTML file; - is standard output."
-)
+@click.option("-o", "--output", metavar="FILE", help="The HTML file; standard output if not given.")
 @click.option(
     "--redact", is_flag=True, help="Show hashes instead of values: who was hot stays hidden."
 )
@@ -40,7 +39,7 @@ def command(
     designs: tuple[str, ...],
     sample: str | None,
     sample_format: str | None,
-    output: str,
+    output: str | None,
     lang: str,
     seed: int,
     progress: str,
@@ -56,7 +55,7 @@ def command(
 
     \b
     rowkey report logs.toml -o logs.html
-    rowkey report a.toml b.toml --sample events.csv --redact --lang zh -o both.html
+    rowkey report logs.toml --sample events.csv --redact --lang zh -o logs.html
     """
     from secrets import token_bytes
 
@@ -64,6 +63,9 @@ def command(
     from rowkey.design import Design
     from rowkey.render import KEY_BYTES, Redaction, report_document, report_page
 
+    destination = Destination.of("html", output, ["html"])
+    if destination.path is None and sys.stdout.isatty():
+        raise click.UsageError("A page is for a browser, not a terminal: give -o FILE.")
     words = None if sample_format is None else {"kind": sample_format}
     read = [Design.read(path) for path in designs]
     half = second_half or any(one.cut.needs_sample for one in read)
@@ -72,9 +74,9 @@ def command(
         judged.append(_judged(name, design, sample, words, half, seed, progress))
     redaction = Redaction(token_bytes(KEY_BYTES) if redact else None)
     page = report_page(report_document(judged, redaction), lang)
-    with Destination("html", None if output == "-" else output).text() as stream:
+    with destination.text() as stream:
         stream.write(page)
-    if output != "-":
+    if destination.path is not None:
         print_aside([f"{output}: {len(page.encode()) / 1000:,.0f} kB, open it in a browser"])
 
 

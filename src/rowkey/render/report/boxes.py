@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError, printable
-from rowkey.keys import Columns, Key
+from rowkey.keys import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,6 +87,8 @@ def _example(judged: Judged, redaction: Redaction) -> tuple[Mapping[str, Any], b
 
 def _rows(key: Key, batch: Any) -> Iterator[Mapping[str, Any]]:
     """Sampled rows as normal values, where the sample has every field of the key."""
+    from rowkey.keys import Columns
+
     names = [name for name in key.fields if name in batch.schema.names]
     if len(names) < len(key.fields) or not batch.num_rows:
         return
