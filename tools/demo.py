@@ -1,8 +1,9 @@
 """Judges the designs that ship with rowkey on the recordings that ship with it, and runs one.
 
 Three keys for each recording: time first, the remainder of the time, a hashed bucket. Their
-verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder. The
-hashed bucket is then a table on the embedded engine, whose regions count what was predicted.
+verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder, and
+a report of all three as one page for the browser. The hashed bucket is then a table on the embedded
+engine, whose regions count what was predicted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from rich.text import Text
 
 from rowkey import Design, simulate
 from rowkey.engines import open_engine
-from rowkey.render import print_simulation, reasons, simulation_document
+from rowkey.render import (
+    Redaction,
+    judged,
+    print_simulation,
+    reasons,
+    report_document,
+    report_page,
+    simulation_document,
+)
 from rowkey.table import drop_table, load_file, open_table
 
 if TYPE_CHECKING:
@@ -146,7 +155,7 @@ def _moral(found: Mapping[str, Simulation]) -> Text:
 
 
 def _write(folder: Path, found: Mapping[str, Simulation]) -> None:
-    """The whole text and the JSON of each simulation."""
+    """The whole text and the JSON of each simulation, and one report of all."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, one in found.items():
         text = StringIO()
@@ -154,6 +163,8 @@ def _write(folder: Path, found: Mapping[str, Simulation]) -> None:
         (folder / f"{name}.txt").write_text(text.getvalue(), encoding="utf-8")
         document = json.dumps(simulation_document(one), indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(document + "\n", encoding="utf-8")
+    told = report_document([judged(name, one) for name, one in found.items()], Redaction())
+    (folder / "report.html").write_text(report_page(told), encoding="utf-8")
 
 
 def _run(console: Console, folder: Path, path: Path) -> None:
@@ -200,6 +211,7 @@ def _close(console: Console, folder: Path, design: Path) -> None:
         "written: regions that got a write. Even writes have a price: what a read has to open.",
         "Only the second half is replayed: boundaries may be taken from the first half alone.",
         "",
+        f"Open in a browser, side by side: {_near(folder)}/*/report.html",
         f"Heat maps, reads and all figures: {_near(folder)}/*/*.txt, the same as JSON: *.json",
         f"The command is {command}, for instance:",
         f"  {command} simulate {_near(design)} --second-half",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 PICTURE = ROOT / "docs" / "picture.svg"
 PICTURE_BYTES_MOST = 120_000
+REPORT_BYTES_MOST = 1_000_000
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,20 @@ def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
     lines = [line for line in demo[0].splitlines() if "the whole table" in line]
     assert 4 == len(lines)
     assert [] == [line for line in lines if "1 range" not in line.replace("16 ranges", "")]
+
+
+def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
+    """Each recording has one page of all its designs, told on the terminal and light to send."""
+    text, folder = demo
+    reports = sorted(folder.glob("*/report.html"))
+    assert {path.parent.name for path in folder.glob("*/*.json")} == {
+        p.parent.name for p in reports
+    }
+    assert "/*/report.html" in text
+    for path in reports:
+        page = path.read_text("utf-8")
+        assert len(page.encode()) < REPORT_BYTES_MOST
+        assert 3 == page.count('data-map="')
 
 
 def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:

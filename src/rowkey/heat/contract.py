@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from rowkey.heat.evidence import Evidence, Finding
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
+
+Looks = Literal["front", "region", "empty", "server", "moment"]
+"""How a cause looks on a map of time and regions: a line along the busiest region of each moment,
+a region that takes much, regions without load, servers with a region more, or one hot moment."""
 
 
 class Cause(ABC):
@@ -24,6 +28,8 @@ class Cause(ABC):
     """Whether it bears only on load that is otherwise even: a larger cause hides it."""
     of_regions: ClassVar[bool] = False
     """Whether it is about regions, and so is said even where no server has too much to do."""
+    looks: ClassVar[Looks] = "moment"
+    """How it is drawn on a map."""
 
     @classmethod
     @abstractmethod

@@ -27,6 +27,15 @@ from rowkey.render.plans import (
     explanation_lines,
     explanations_document,
 )
+from rowkey.render.report import (
+    KEY_BYTES,
+    LANGUAGES,
+    Judged,
+    Redaction,
+    judged,
+    report_document,
+    report_page,
+)
 from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
 from rowkey.render.standing import (
     REPAIR,
@@ -52,6 +61,8 @@ __all__ = [
     "EXPLANATIONS",
     "FINDINGS",
     "FORMAT",
+    "KEY_BYTES",
+    "LANGUAGES",
     "REGIONS",
     "REPAIR",
     "RULES",
@@ -60,6 +71,8 @@ __all__ = [
     "VECTORS",
     "Checked",
     "Creation",
+    "Judged",
+    "Redaction",
     "check_document",
     "check_lines",
     "comparison_document",
@@ -72,6 +85,7 @@ __all__ = [
     "finding_lines",
     "findings_document",
     "github_lines",
+    "judged",
     "junit_lines",
     "mistakes_document",
     "paths_of",
@@ -82,6 +96,8 @@ __all__ = [
     "regions_document",
     "regions_lines",
     "repair_document",
+    "report_document",
+    "report_page",
     "row_document",
     "rule_lines",
     "rule_list",

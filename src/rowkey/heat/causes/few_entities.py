@@ -28,6 +28,7 @@ class FewEntities(Cause):
     """The leading fields have too few values to fill the regions evenly, hashed or not."""
 
     name = "few_entities"
+    looks = "empty"
 
     @classmethod
     def foresee(

@@ -54,6 +54,7 @@ class HotEntity(Cause):
     """
 
     name = "hot_entity"
+    looks = "region"
 
     @classmethod
     def foresee(

@@ -25,6 +25,7 @@ class HotRow(Cause):
     """
 
     name = "hot_row"
+    looks = "region"
     needs_boundaries = False
 
     @classmethod

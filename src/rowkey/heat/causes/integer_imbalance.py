@@ -30,6 +30,7 @@ class IntegerImbalance(Cause):
     """The regions do not divide among the servers: some hold one more than others."""
 
     name = "integer_imbalance"
+    looks = "server"
     needs_even = True
 
     @classmethod

@@ -37,6 +37,7 @@ class MissedSplits(Cause):
     """
 
     name = "missed_splits"
+    looks = "empty"
     of_regions = True
 
     @classmethod

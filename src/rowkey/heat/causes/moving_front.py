@@ -27,6 +27,7 @@ class MovingFront(Cause):
     """
 
     name = "moving_front"
+    looks = "front"
     needs_boundaries = False
 
     @classmethod

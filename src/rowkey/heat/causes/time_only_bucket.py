@@ -28,6 +28,7 @@ class TimeOnlyBucket(Cause):
     """
 
     name = "time_only_bucket"
+    looks = "moment"
     needs_boundaries = False
 
     @classmethod

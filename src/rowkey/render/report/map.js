@@ -1,0 +1,659 @@
+"use strict";
+/* Draws the heat maps of a report. The scale is absolute: 1 is one server's fair share of a column
+   of time, whatever the other cells hold. It asks nothing of any network. */
+(() => {
+  const DARKEST = 1 / 32, OCTAVES = 9, LEVELS = 254;
+  const STOPS = [
+    [1 / 32, 0x1a, 0x25, 0x49], [1 / 8, 0x24, 0x40, 0x70], [1 / 2, 0x3a, 0x68, 0x8c],
+    [1, 0x6d, 0x8c, 0x8f], [2, 0xcf, 0x8e, 0x3c], [4, 0xf2, 0xae, 0x3e],
+    [8, 0xff, 0xd6, 0x72], [16, 0xff, 0xf8, 0xdc],
+  ];
+  const NOTHING = [0x0c, 0x10, 0x1d];
+  const SLICES = 6, PINS = 5, TOP = 34, BOTTOM = 24;
+
+  const make = (name, attributes = {}, ...children) => {
+    const element = document.createElement(name);
+    for (const [label, value] of Object.entries(attributes)) {
+      if (label === "text") element.textContent = value;
+      else if (value !== false) element.setAttribute(label, value === true ? "" : value);
+    }
+    element.append(...children);
+    return element;
+  };
+  const fill = (said, values) => said.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+  const load = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(1));
+
+  /* The colour of a load: by its logarithm, so that a doubling is the same step everywhere. */
+  const levelOf = (value) =>
+    value > 0 ? 1 + Math.round(LEVELS * clamp(Math.log2(value / DARKEST) / OCTAVES, 0, 1)) : 0;
+  const colourOf = (value) => {
+    if (!(value > 0)) return NOTHING;
+    const at = STOPS.findIndex((stop) => stop[0] >= value);
+    if (at === 0) return STOPS[0].slice(1);
+    if (at < 0) return STOPS[STOPS.length - 1].slice(1);
+    const [low, high] = [STOPS[at - 1], STOPS[at]];
+    const part = Math.log2(value / low[0]) / Math.log2(high[0] / low[0]);
+    return [1, 2, 3].map((n) => Math.round(low[n] + part * (high[n] - low[n])));
+  };
+  const PALETTE = new Uint32Array(LEVELS + 2);
+  for (let level = 0; level < PALETTE.length; level += 1) {
+    const value = level ? DARKEST * 2 ** (((level - 1) * OCTAVES) / LEVELS) : 0;
+    const [red, green, blue] = colourOf(value);
+    PALETTE[level] = (255 << 24) | (blue << 16) | (green << 8) | red;
+  }
+
+  const unpack = async (packed, size) => {
+    const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const said = new Uint8Array(await new Response(stream).arrayBuffer());
+    const counts = new Float64Array(size);
+    let at = 0, place = 0;
+    const number = () => {
+      let value = 0, scale = 1, byte;
+      do {
+        byte = said[at];
+        at += 1;
+        value += (byte & 127) * scale;
+        scale *= 128;
+      } while (byte > 127);
+      return value;
+    };
+    while (at < said.length) {
+      const count = number();
+      if (count) {
+        counts[place] = count;
+        place += 1;
+      } else place += number() + 1;
+    }
+    return counts;
+  };
+
+  /* One way to look at a map: its rows, and the load of each cell, column by column. */
+  const viewed = (given, counts, columns, servers) => {
+    const rows = given.rows.length;
+    const totals = new Float64Array(columns), sums = new Float64Array(rows);
+    const levels = new Uint8Array(columns * rows);
+    for (let column = 0; column < columns; column += 1) {
+      const from = column * rows;
+      for (let row = 0; row < rows; row += 1) {
+        totals[column] += counts[from + row];
+        sums[row] += counts[from + row];
+      }
+      const scale = totals[column] ? servers / totals[column] : 0;
+      for (let at = from; at < from + rows; at += 1) levels[at] = levelOf(counts[at] * scale);
+    }
+    const all = totals.reduce((sum, one) => sum + one, 0);
+    return { ...given, counts, totals, sums, levels, all, busiest: Math.max(...totals, 1) };
+  };
+
+  /* Instants in UTC, as ISO 8601 has them; beyond what a calendar has, seconds. */
+  const instant = (seconds) => {
+    const time = new Date(seconds * 1000);
+    return Number.isNaN(time.valueOf())
+      ? `${seconds} s` : time.toISOString().slice(0, 19).replace("T", " ");
+  };
+
+  class HeatMap {
+    constructor(given, words, place, others) {
+      Object.assign(this, { given, words, place, others });
+      this.columns = given.columns;
+      this.kind = "region";
+      this.marked = true;
+      this.cursor = null;
+      this.box = null;
+      this.pins = [];
+      this.scratch = document.createElement("canvas");
+    }
+
+    async start() {
+      this.views = {};
+      for (const [kind, view] of Object.entries(this.given.views)) {
+        const counts = await unpack(view.counts, this.columns * view.rows.length);
+        this.views[kind] = viewed(view, counts, this.columns, this.given.servers);
+      }
+      this.build();
+      this.whole();
+      new ResizeObserver(() => this.size()).observe(this.stage);
+      this.size();
+    }
+
+    get view() { return this.views[this.kind]; }
+
+    build() {
+      const { words, given } = this;
+      const name = `by-${given.id}`;
+      const choice = (kind) => {
+        const input = make("input", { type: "radio", name, value: kind, checked: kind === this.kind });
+        input.addEventListener("change", () => this.others.forEach((one) => one.turn(kind)));
+        return make("label", {}, input, words[kind]);
+      };
+      const button = (said, act, sign) => {
+        const made = make("button", { type: "button", text: sign, title: said, "aria-label": said });
+        made.addEventListener("click", act);
+        return made;
+      };
+      const causes = make("input", { type: "checkbox", checked: true });
+      causes.addEventListener("change", () => { this.marked = causes.checked; this.draw(); });
+      this.tools = make("div", { class: "tools" },
+        make("fieldset", {}, make("legend", { text: words.by }), choice("region"), choice("server")),
+        make("label", {}, causes, words.show_causes), make("span", { class: "space" }),
+        button(words.zoom_in, () => this.zoom(0.5), "+"),
+        button(words.zoom_out, () => this.zoom(2), "−"),
+        button(words.reset, () => this.reset(), words.reset));
+      this.canvas = make("canvas", {
+        tabindex: "0", role: "application", "aria-describedby": "map-help map-scale",
+        "aria-label": fill(words.title, { name: given.name }),
+      });
+      this.stage = make("div", { class: "stage" }, this.canvas);
+      this.readout = make("p", { class: "readout", role: "status", text: words.idle });
+      this.pinned = make("ul", { class: "pins" });
+      this.table = make("details", {}, make("summary", { text: words.table }));
+      this.table.addEventListener("toggle", () => this.tabulate());
+      this.place.append(this.tools, this.stage, this.readout, this.pinned, this.table);
+      this.listen();
+    }
+
+    listen() {
+      const at = (event) => {
+        const frame = this.canvas.getBoundingClientRect();
+        return this.cellAt(event.clientX - frame.left, event.clientY - frame.top);
+      };
+      this.canvas.addEventListener("pointermove", (event) => {
+        const cell = at(event);
+        if (this.from && cell) this.box = [this.from, cell];
+        if (cell) this.point(cell);
+      });
+      this.canvas.addEventListener("pointerdown", (event) => {
+        if (event.button) return;
+        this.from = at(event);
+        if (this.from && event.pointerType === "mouse") this.canvas.setPointerCapture(event.pointerId);
+      });
+      this.canvas.addEventListener("pointerup", (event) => {
+        const cell = at(event) ?? this.cursor;
+        if (this.from && cell) {
+          const far = Math.abs(cell[0] - this.from[0]) + Math.abs(cell[1] - this.from[1]) > 0;
+          this.box = far ? [this.from, cell] : null;
+          this.choose();
+        }
+        this.from = null;
+      });
+      this.canvas.addEventListener("pointercancel", () => { this.from = this.box = null; });
+      this.canvas.addEventListener("dblclick", () => this.reset());
+      this.canvas.addEventListener("focus", () => this.point(this.cursor ?? [this.span[0], this.span[2]]));
+      this.canvas.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (this.key(event.key, event.shiftKey)) event.preventDefault();
+      });
+    }
+
+    key(key, shift) {
+      const [c0, c1, r0, r1] = this.span;
+      const moves = {
+        ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
+        PageUp: [0, -10], PageDown: [0, 10], Home: [c0 - c1, 0], End: [c1 - c0, 0],
+      };
+      const acts = {
+        "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+        "−": () => this.zoom(2), 0: () => this.reset(), Enter: () => this.choose(),
+        " ": () => this.choose(), Escape: () => { this.box = null; this.draw(); },
+        s: () => this.others.forEach((one) => one.turn(this.next)),
+        S: () => this.others.forEach((one) => one.turn(this.next)),
+      };
+      if (key in moves) {
+        const [column, row] = this.cursor ?? [c0, r0];
+        const cell = [
+          clamp(column + moves[key][0], 0, this.columns - 1),
+          clamp(row + moves[key][1], 0, this.view.rows.length - 1),
+        ];
+        if (shift) this.box = [this.box?.[0] ?? [column, row], cell];
+        else this.box = null;
+        this.follow(cell);
+        this.point(cell);
+      } else if (key in acts) acts[key]();
+      return key in moves || key in acts;
+    }
+
+    get next() { return this.kind === "region" ? "server" : "region"; }
+
+    turn(kind) {
+      if (!this.views || kind === this.kind) return;
+      this.kind = kind;
+      this.cursor = this.box = null;
+      this.place.querySelectorAll("input[type=radio]").forEach((one) => {
+        one.checked = one.value === kind;
+      });
+      this.show([this.span[0], this.span[1], 0, this.view.rows.length]);
+      this.size();
+    }
+
+    /* Pin the cell, or zoom into the box that was drawn. */
+    choose() {
+      if (!this.box) { this.pin(); return; }
+      const [[a, b], [c, d]] = this.box;
+      this.box = null;
+      this.share([Math.min(a, c), Math.max(a, c) + 1, Math.min(b, d), Math.max(b, d) + 1]);
+    }
+
+    zoom(by) {
+      const [c0, c1, r0, r1] = this.span;
+      const [column, row] = this.cursor ?? [(c0 + c1) / 2, (r0 + r1) / 2];
+      const cut = (low, high, at, most) => {
+        const length = clamp(Math.round((high - low) * by), 1, most);
+        const start = clamp(Math.round(at - ((at - low) / (high - low)) * length), 0, most - length);
+        return [start, start + length];
+      };
+      this.share([...cut(c0, c1, column, this.columns), ...cut(r0, r1, row, this.view.rows.length)]);
+    }
+
+    reset() {
+      this.box = null;
+      this.share([0, this.columns, 0, this.view.rows.length]);
+    }
+
+    whole() { this.span = [0, this.columns, 0, this.view.rows.length]; }
+
+    /* Maps of the same stretch of time show the same part of it. */
+    share(span) {
+      for (const other of this.others) {
+        if (other === this || !other.views) continue;
+        const same = ["start_s", "width_s", "columns"].every((n) => other.given[n] === this.given[n]);
+        const all = other.view.rows.length;
+        if (same && span[2] === 0 && span[3] === this.view.rows.length) {
+          other.show([span[0], span[1], 0, all]);
+        } else if (same) other.show([span[0], span[1], other.span[2], other.span[3]]);
+      }
+      this.show(span);
+    }
+
+    show(span) {
+      this.span = span;
+      this.paint();
+      this.tabulate();
+    }
+
+    follow([column, row]) {
+      let [c0, c1, r0, r1] = this.span;
+      const shift = (low, high, at) => (at < low ? at - low : at >= high ? at - high + 1 : 0);
+      const [right, down] = [shift(c0, c1, column), shift(r0, r1, row)];
+      if (right || down) this.show([c0 + right, c1 + right, r0 + down, r1 + down]);
+    }
+
+    size() {
+      if (!this.views) return;
+      const width = this.stage.clientWidth, rows = this.view.rows.length;
+      const height = clamp(rows * 20, 160, 460) + TOP + BOTTOM;
+      const ratio = window.devicePixelRatio || 1;
+      const most = width < 420 ? 96 : Math.min(width * 0.32, 240);
+      this.left = Math.min(this.broadest() + 12, most);
+      this.right = 54;
+      Object.assign(this, { width, height, ratio });
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+      this.canvas.style.height = `${height}px`;
+      this.paint();
+    }
+
+    /* How broad the broadest label of a row is. */
+    broadest() {
+      const context = this.canvas.getContext("2d");
+      context.font = this.font;
+      return this.view.rows.reduce(
+        (most, row) => Math.max(most, context.measureText(this.rowLabel(row).join("")).width), 0);
+    }
+
+    get font() { return `12px ${getComputedStyle(document.body).fontFamily}`; }
+
+    /* The number of a row, and what it begins with. */
+    rowLabel(row) {
+      const number = row.first === row.last ? `${row.first}` : `${row.first}–${row.last}`;
+      if (this.kind === "server") return ["", fill(this.words.server_row, { number })];
+      return [`${number}  `, row.start ?? this.words.first_row];
+    }
+
+    get area() {
+      return [this.left, TOP, this.width - this.left - this.right, this.height - TOP - BOTTOM];
+    }
+
+    cellAt(x, y) {
+      const [left, top, width, height] = this.area, [c0, c1, r0, r1] = this.span;
+      const column = c0 + Math.floor(((x - left) / width) * (c1 - c0));
+      const row = r0 + Math.floor(((y - top) / height) * (r1 - r0));
+      if (!this.from && (column < c0 || column >= c1 || row < r0 || row >= r1)) return null;
+      return [clamp(column, c0, c1 - 1), clamp(row, r0, r1 - 1)];
+    }
+
+    placeOf(column, row) {
+      const [left, top, width, height] = this.area, [c0, c1, r0, r1] = this.span;
+      return [left + ((column - c0) / (c1 - c0)) * width, top + ((row - r0) / (r1 - r0)) * height];
+    }
+
+    /* The cells as an image: of cells that share a pixel, the hottest shows. */
+    paint() {
+      if (!this.width) return;
+      const { view, span: [c0, c1, r0, r1] } = this;
+      const rows = view.rows.length;
+      const width = clamp(Math.floor(this.area[2] * this.ratio), 1, c1 - c0);
+      const height = clamp(Math.floor(this.area[3] * this.ratio), 1, r1 - r0);
+      const hottest = new Uint8Array(width * height);
+      const lines = new Uint32Array(r1 - r0);
+      for (let row = 0; row < lines.length; row += 1) {
+        lines[row] = Math.floor((row * height) / lines.length) * width;
+      }
+      for (let column = c0; column < c1; column += 1) {
+        const x = Math.floor(((column - c0) * width) / (c1 - c0));
+        const from = column * rows + r0;
+        for (let row = 0; row < lines.length; row += 1) {
+          const level = view.levels[from + row], at = lines[row] + x;
+          if (level > hottest[at]) hottest[at] = level;
+        }
+      }
+      const image = new ImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+      for (let at = 0; at < pixels.length; at += 1) pixels[at] = PALETTE[hottest[at]];
+      this.scratch.width = width;
+      this.scratch.height = height;
+      this.scratch.getContext("2d").putImageData(image, 0, 0);
+      this.draw();
+    }
+
+    draw() {
+      if (!this.width) return;
+      const context = this.canvas.getContext("2d"), style = getComputedStyle(document.body);
+      this.ink = style.getPropertyValue("--ink");
+      this.soft = style.getPropertyValue("--soft");
+      this.accent = style.getPropertyValue("--accent");
+      context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+      context.clearRect(0, 0, this.width, this.height);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(this.scratch, ...this.area);
+      context.font = this.font;
+      this.drawRows(context);
+      this.drawTimes(context);
+      context.save();
+      context.beginPath();
+      context.rect(...this.area);
+      context.clip();
+      if (this.marked) this.view.marks.forEach((mark) => this.drawMark(context, mark));
+      this.drawCursor(context);
+      context.restore();
+    }
+
+    /* Labels at the left, lines between few rows, and the load of each row over all time. */
+    drawRows(context) {
+      const { view, span: [, , r0, r1] } = this, [left, top, width, height] = this.area;
+      const each = height / (r1 - r0), step = Math.max(Math.ceil(15 / each), 1);
+      const scale = this.given.servers / (view.all || 1);
+      context.textBaseline = "middle";
+      for (let row = r0; row < r1; row += 1) {
+        const [, y] = this.placeOf(0, row), value = view.sums[row] * scale;
+        const [red, green, blue] = colourOf(value);
+        context.fillStyle = `rgb(${red},${green},${blue})`;
+        const broad = clamp(value / 2, 0, 1) * (this.right - 8);
+        context.fillRect(left + width + 4, y, Math.max(broad, value ? 1 : 0), Math.max(each - 1, 0.5));
+        if ((row - r0) % step === 0) this.label(context, view.rows[row], y + each / 2);
+      }
+      context.strokeStyle = this.soft;
+      context.setLineDash([2, 3]);
+      context.beginPath();
+      context.moveTo(left + width + 4 + (this.right - 8) / 2, top);
+      context.lineTo(left + width + 4 + (this.right - 8) / 2, top + height);
+      context.stroke();
+      context.setLineDash([]);
+      context.fillStyle = this.soft;
+      context.textAlign = "center";
+      context.fillText("1×", left + width + 4 + (this.right - 8) / 2, top + height + 13);
+      context.textAlign = "left";
+      if (each >= 9) {
+        context.strokeStyle = "rgba(255,255,255,.16)";
+        context.lineWidth = 1;
+        for (let row = r0 + 1; row < r1; row += 1) {
+          const y = Math.round(this.placeOf(0, row)[1]) + 0.5;
+          context.beginPath();
+          context.moveTo(left, y);
+          context.lineTo(left + width, y);
+          context.stroke();
+        }
+      }
+    }
+
+    label(context, row, y) {
+      let [number, said] = this.rowLabel(row);
+      context.fillStyle = this.soft;
+      context.fillText(number, 0, y);
+      const from = context.measureText(number).width, room = this.left - 8 - from;
+      if (context.measureText(said).width > room) {
+        while (said.length > 1 && context.measureText(`${said}…`).width > room) {
+          said = said.slice(0, -1);
+        }
+        said = `${said}…`;
+      }
+      context.fillStyle = this.ink;
+      context.fillText(said, from, y);
+    }
+
+    /* How much came in each moment above the map, and the times below it. */
+    drawTimes(context) {
+      const { view, span: [c0, c1] } = this, [left, top, width, height] = this.area;
+      const each = width / (c1 - c0);
+      context.fillStyle = this.soft;
+      for (let column = c0; column < c1; column += 1) {
+        const tall = (view.totals[column] / view.busiest) * (TOP - 10);
+        context.fillRect(left + (column - c0) * each, top - 4 - tall, Math.max(each - 0.5, 0.5), tall);
+      }
+      const { start_s: start, width_s: step } = this.given;
+      const length = (c1 - c0) * step, count = clamp(Math.floor(width / 150), 1, 6);
+      context.textBaseline = "middle";
+      for (let tick = 0; tick <= count; tick += 1) {
+        const said = instant(Math.round(start + c0 * step + (length * tick) / count));
+        const shown = length > 2 * count * 86400 ? said.slice(0, 10)
+          : length > 120 * count ? said.slice(5, 16) : said.slice(11, 19);
+        context.textAlign = tick === 0 ? "left" : tick === count ? "right" : "center";
+        context.fillText(shown, left + (width * tick) / count, top + height + 13);
+      }
+      context.textAlign = "left";
+    }
+
+    drawMark(context, mark) {
+      const stroke = (colour, broad) => {
+        context.strokeStyle = colour;
+        context.lineWidth = broad;
+        context.stroke();
+      };
+      let anchor = null;
+      if (mark.line.length) {
+        context.beginPath();
+        mark.line.forEach(([column, row], number) => {
+          const [x, y] = this.placeOf(column, row + 0.5);
+          if (number) context.lineTo(x, this.placeOf(0, mark.line[number - 1][1] + 0.5)[1]);
+          context[number ? "lineTo" : "moveTo"](x, y);
+        });
+        context.lineJoin = "round";
+        stroke("rgba(12,16,29,.85)", 4);
+        stroke("#fff", 1.5);
+        anchor = this.placeOf(mark.line[0][0], mark.line[0][1] + 0.5);
+      }
+      for (const [c0, c1, r0, r1] of mark.boxes) {
+        const [x, y] = this.placeOf(c0, r0), [right, low] = this.placeOf(c1, r1);
+        const broad = Math.max(right - x, 8), tall = Math.max(low - y, 8);
+        const [at, up] = [(x + right - broad) / 2, (y + low - tall) / 2];
+        context.beginPath();
+        context.rect(at + 1.5, up + 1.5, broad - 3, tall - 3);
+        stroke("rgba(12,16,29,.85)", 4);
+        context.setLineDash([5, 3]);
+        stroke("#fff", 1.5);
+        context.setLineDash([]);
+        anchor ??= [broad < 40 ? at + broad + 14 : at + broad, up + tall / 2];
+      }
+      const [left, top, width, height] = this.area;
+      const x = clamp(anchor[0], left + 12, left + width - 12);
+      const y = clamp(anchor[1], top + 12, top + height - 12);
+      context.beginPath();
+      context.arc(x, y, 10, 0, 2 * Math.PI);
+      context.fillStyle = "#0c101d";
+      context.fill();
+      stroke("#fff", 1.5);
+      context.fillStyle = "#fff";
+      context.textAlign = "center";
+      context.textBaseline = "middle";
+      context.fillText(String(mark.cause + 1), x, y + 0.5);
+      context.textAlign = "left";
+    }
+
+    drawCursor(context) {
+      const frame = ([a, b], [c, d], dashes) => {
+        const [x, y] = this.placeOf(Math.min(a, c), Math.min(b, d));
+        const [right, low] = this.placeOf(Math.max(a, c) + 1, Math.max(b, d) + 1);
+        for (const [colour, broad] of [["#0c101d", 4], ["#fff", 2]]) {
+          context.strokeStyle = colour;
+          context.lineWidth = broad;
+          context.setLineDash(broad === 2 ? dashes : []);
+          context.strokeRect(x, y, Math.max(right - x, 3), Math.max(low - y, 3));
+        }
+        context.setLineDash([]);
+      };
+      this.pins.filter((pin) => pin.kind === this.kind)
+        .forEach((pin) => frame(pin.cell, pin.cell, [2, 2]));
+      if (this.cursor) frame(this.cursor, this.cursor, []);
+      if (this.box) frame(...this.box, [6, 4]);
+    }
+
+    point(cell) {
+      this.cursor = cell;
+      this.readout.textContent = this.told(this.kind, cell);
+      if (!this.waiting) {
+        this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.draw(); });
+      }
+    }
+
+    rowName(kind, row, more) {
+      const { words } = this, number = row.first === row.last ? row.first : `${row.first}–${row.last}`;
+      if (kind === "server") return fill(words.server_row, { number });
+      const said = [fill(row.first === row.last ? words.region_row : words.regions_row, { number })];
+      if (more && row.server !== undefined) said.push(fill(words.on_server, { number: row.server }));
+      if (more) said.push(fill(words.begins, { key: row.start ?? words.first_row }));
+      return said.join(", ");
+    }
+
+    /* A cell in words, as a screen reader says it. */
+    told(kind, [column, row]) {
+      const { words, given } = this, view = this.views[kind];
+      const count = view.counts[column * view.rows.length + row], total = view.totals[column];
+      const from = given.start_s + column * given.width_s;
+      const said = [
+        this.rowName(kind, view.rows[row], true),
+        fill(words.at, { from: instant(from), to: instant(from + given.width_s) }),
+      ];
+      if (!count) return [...said, words.nothing].join("; ");
+      const share = (count / total).toLocaleString(given.language, { style: "percent" });
+      said.push(fill(words.count, { count: count.toLocaleString(given.language) }));
+      said.push(fill(words.load, { load: load((count * given.servers) / total) }));
+      said.push(fill(words.share, { share }));
+      return said.join("; ");
+    }
+
+    pin() {
+      if (!this.cursor) return;
+      const held = this.pins.find(({ kind, cell }) =>
+        kind === this.kind && cell[0] === this.cursor[0] && cell[1] === this.cursor[1]);
+      if (held) this.pins.splice(this.pins.indexOf(held), 1);
+      else this.pins = [...this.pins, { kind: this.kind, cell: this.cursor }].slice(-PINS);
+      this.pinned.replaceChildren(...this.pins.map((pin) => this.pinItem(pin)));
+      this.draw();
+    }
+
+    pinItem(pin) {
+      const { words } = this, row = this.views[pin.kind].rows[pin.cell[1]];
+      const gone = make("button", { type: "button", text: words.unpin });
+      gone.addEventListener("click", () => {
+        this.pins.splice(this.pins.indexOf(pin), 1);
+        this.pinned.replaceChildren(...this.pins.map((one) => this.pinItem(one)));
+        this.canvas.focus();
+        this.draw();
+      });
+      const item = make("li", {}, make("span", { text: this.told(pin.kind, pin.cell) }));
+      if (row.hex) item.append(make("code", { text: row.hex, title: words.copy_key }));
+      item.append(gone);
+      return item;
+    }
+
+    /* What is shown of the map as a table, made when it is opened. */
+    tabulate() {
+      if (!this.table?.open) return;
+      const { words, given, view, span: [c0, c1, r0, r1] } = this;
+      const many = Math.min(SLICES, c1 - c0), edges = [];
+      for (let slice = 0; slice <= many; slice += 1) {
+        edges.push(c0 + Math.floor(((c1 - c0) * slice) / many));
+      }
+      const time = (column) => instant(given.start_s + column * given.width_s);
+      const head = make("tr", {}, make("th", { scope: "col", text: words[this.kind] }),
+        make("th", { scope: "col", text: words.total }),
+        ...edges.slice(0, -1).map((edge) => make("th", { scope: "col", text: time(edge) })));
+      const sum = (from, to, row) => {
+        let mine = 0, all = 0;
+        for (let column = from; column < to; column += 1) {
+          mine += view.counts[column * view.rows.length + row];
+          all += view.totals[column];
+        }
+        return all ? `${load((mine * given.servers) / all)}×` : "–";
+      };
+      const body = make("tbody");
+      for (let row = r0; row < r1; row += 1) {
+        body.append(make("tr", {},
+          make("th", { scope: "row", text: this.rowName(this.kind, view.rows[row], true) }),
+          make("td", { text: sum(c0, c1, row) }),
+          ...edges.slice(0, -1).map((edge, at) =>
+            make("td", { text: sum(edge, edges[at + 1], row) }))));
+      }
+      const said = fill(words.table_caption, { name: given.name, from: time(c0), to: time(c1) });
+      const inner = make("table", {}, make("caption", { text: said }), make("thead", {}, head), body);
+      const outer = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": said }, inner);
+      this.table.replaceChildren(this.table.firstElementChild, outer);
+    }
+  }
+
+  const legend = (place, words) => {
+    const canvas = make("canvas", { width: 1080, height: 80 }), context = canvas.getContext("2d");
+    const left = 120, right = 940;
+    for (let x = left; x < right; x += 1) {
+      const [red, green, blue] = colourOf(DARKEST * 2 ** ((OCTAVES * (x - left)) / (right - left)));
+      context.fillStyle = `rgb(${red},${green},${blue})`;
+      context.fillRect(x, 4, 1, 32);
+    }
+    context.fillStyle = `rgb(${NOTHING.join(",")})`;
+    context.fillRect(4, 4, 100, 32);
+    const style = getComputedStyle(document.body);
+    context.fillStyle = style.getPropertyValue("--ink");
+    context.font = `24px ${style.fontFamily}`;
+    context.textAlign = "center";
+    for (const [value, said] of [[1 / 8, "⅛×"], [1 / 2, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [8, "8×"]]) {
+      const x = left + ((right - left) * Math.log2(value / DARKEST)) / OCTAVES;
+      context.fillRect(x - 1, 36, 2, 8);
+      context.fillText(said, x, 70);
+    }
+    context.fillText("0", 54, 70);
+    context.fillText("≥16×", right + 40, 70);
+    place.append(canvas);
+  };
+
+  const begin = async () => {
+    const { language, words, maps } = JSON.parse(document.getElementById("payload").textContent);
+    if (!maps.length) return;
+    legend(document.getElementById("legend"), words);
+    const drawn = [];
+    for (const given of maps) {
+      const place = document.getElementById(`map-${given.id}`);
+      const map = new HeatMap({ ...given, language }, words, place, drawn);
+      drawn.push(map);
+      place.heatMap = map;
+      try {
+        if (typeof DecompressionStream === "undefined") throw new TypeError("no DecompressionStream");
+        await map.start();
+      } catch (problem) {
+        place.append(make("p", { class: "none", text: words.too_old }));
+        console.error(problem);
+      }
+      place.dataset.ready = "true";
+    }
+  };
+  begin();
+})();

@@ -1,0 +1,87 @@
+"""HTML in which every text is escaped unless it was made here."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+VOID = frozenset({"meta", "br", "hr", "input"})
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def text(value: object) -> Html:
+    """A value as text: escaped, and what does not print is shown as its code.
+
+    >>> text("a<b\\0")
+    'a&lt;b\\\\x00'
+    """
+    if isinstance(value, Html):
+        return value
+    said = str(value)
+    if not said.isprintable():
+        said = "".join(map(_printable, said))
+    return Html(escape(said, quote=True))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
+def tag(name: str, /, *children: object, **attributes: object) -> Html:
+    """An element.
+
+    Args:
+        name: its name.
+        children: what stands in it: elements, texts, lists of both; None and "" are left out.
+        attributes: by name, an underscore for a hyphen and one behind a word of Python; True gives
+            it no value, None and False leave it out.
+
+    >>> tag("p", "a & b", tag("b", 1), class_="x")
+    '<p class="x">a &amp; b<b>1</b></p>'
+    """
+    told = [name]
+    for label, value in attributes.items():
+        if value is None or value is False:
+            continue
+        shown = label.rstrip("_").replace("_", "-")
+        told.append(shown if value is True else f'{shown}="{text(value)}"')
+    head = f"<{' '.join(told)}>"
+    return Html(head if name in VOID else f"{head}{joined(children)}</{name}>")
+
+
+def joined(children: object) -> Html:
+    """Elements and texts one after another."""
+    if isinstance(children, list | tuple):
+        return Html("".join(map(joined, children)))
+    return Html("") if children is None else text(children)
+
+
+_IN_SCRIPT = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
+
+def data(name: str, document: Any) -> Html:
+    """A document as JSON in an element that is no program; nothing in it can end the element.
+
+    >>> data("d", ["</script>"])
+    '<script type="application/json" id="d">["\\\\u003c/script\\\\u003e"]</script>'
+    """
+    shown = json.dumps(document, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPT)
+    return Html(f'<script type="application/json" id="{text(name)}">{shown}</script>')
+
+
+def beside(designs: list[dict[str, Any]], blocks: list[Html]) -> Html:
+    """A block for each design, side by side where there is room; a name is seen beside others."""
+    sole = "sole" if len(designs) == 1 else None
+    named = [
+        tag("div", tag("h3", one["name"], class_=sole), block, class_="design")
+        for one, block in zip(designs, blocks, strict=True)
+    ]
+    return tag("div", named, class_="designs")

@@ -1,0 +1,136 @@
+"""Reports for the tests: of hostile names and values, of one log, and of a map as large as any."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+from rowkey import Design, simulate
+from rowkey.render import Redaction, judged, report_document, report_page
+from rowkey.render.report.maps import packed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.render import Judged
+
+HIDING = Redaction(b"0123456789abcdef")
+HOSTS = tuple(f"{name}.corp.example" for name in ("atlas", "borea", "cygnus", "dione", "elara"))
+USERS = tuple(f"person-{number:03}" for number in range(40))
+EVENTS = 4_000
+
+LOGS = """\
+table  = "logs"
+key    = "{key}"
+splits = {splits}
+
+[fields]
+host = {{ type = "text", max_bytes = 60, heavy = ["atlas.corp.example"] }}
+user = {{ type = "text", max_bytes = 60 }}
+ts   = "timestamp_s"
+note = {{ type = "text", family = "d", qualifier = "n" }}
+
+[families.d]
+ttl = "30d"
+
+[cluster]
+servers = 4
+
+[writes]
+time = "ts"
+
+[sample]
+path = "events.csv"
+
+[[reads]]
+name  = "of a host"
+where = "host = ? and ts >= ?"
+order = "ts desc"
+limit = 10
+
+[[reads]]
+name  = "of one person"
+where = "user = 'person-007'"
+"""
+KEYS = {
+    "spread": ("[bucket(host, user, 8)][host][user][ts]", '"per_bucket"'),
+    "by_host": ("[host][user][ts]", '{ algorithm = "sample", regions = 8 }'),
+    "by_time": ("[ts][host][user]", '{ algorithm = "sample", regions = 8 }'),
+}
+
+
+def write_logs(folder: Path) -> dict[str, Path]:
+    """A recording of a few hosts, one of them hot, and three designs for it."""
+    with (folder / "events.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["host", "user", "ts", "note"])
+        for number in range(EVENTS):
+            host = HOSTS[0] if number % 2 else HOSTS[number // 2 % len(HOSTS)]
+            user = USERS[number * 7 % len(USERS)]
+            writer.writerow([host, user, 1_700_000_000 + number, f"said {host}"])
+    written = {}
+    for name, (key, splits) in KEYS.items():
+        path = folder / f"{name}.toml"
+        path.write_text(LOGS.format(key=key, splits=splits), encoding="utf-8")
+        written[name] = path
+    return written
+
+
+def read_logs(folder: Path) -> list[Judged]:
+    """The three designs, judged on the second half of their recording."""
+    found = []
+    for name, path in write_logs(folder).items():
+        simulated = simulate.run(Design.read(path), second_half=True)
+        found.append(judged(name, simulated))
+    return found
+
+
+NAUGHTY = "</script><script>alert(1)</script>"
+ATTRIBUTE = "\" onmouseover='alert(2)' x=\""
+QUOTED = "' onmouseover='alert(3)' x='"
+ODD = "\u2028\u202e<!--\u0007"
+
+
+def hostile() -> Judged:
+    """A design whose names and values try to end the elements they stand in."""
+    fields = {
+        NAUGHTY: {"type": "choice", "of": [ATTRIBUTE, NAUGHTY, ODD]},
+        QUOTED: {"type": "text", "max_bytes": 30},
+        "ts": "timestamp_ms",
+        "v": {"type": "text", "qualifier": NAUGHTY},
+    }
+    design = Design(
+        "logs",
+        f"[{json.dumps(NAUGHTY)}][{json.dumps(QUOTED)}][ts]",
+        fields=fields,
+        splits="per_bucket",
+        writes={"rate": "100/s", "for": "30s"},
+        reads=[{"name": NAUGHTY, "where": "ts >= ?", "limit": 5}],
+    )
+    return judged(ODD + NAUGHTY, simulate.run(design))
+
+
+def hostile_page(language: str = "en") -> str:
+    """Its report."""
+    return report_page(report_document([hostile()], Redaction()), language)
+
+
+def large_map(document: dict[str, Any], rows: int, columns: int) -> None:
+    """Give the first design of a report a map of another size, every cell of it written.
+
+    Args:
+        document: what `report_document` gave; it is changed.
+        rows: regions.
+        columns: windows of time.
+    """
+    import numpy as np
+
+    counts = np.random.default_rng(6).zipf(1.3, (columns, rows)).clip(1, 10_000)
+    given = document["designs"][0]["map"]
+    named = [{"first": n, "last": n, "server": n % 4, "start": f"host {n}"} for n in range(rows)]
+    given["columns"] = columns
+    given["views"]["region"] = {"rows": named, "counts": packed(counts), "marks": []}
+    by_server = counts.reshape(columns, rows // 4, 4).sum(axis=1)
+    given["views"]["server"]["counts"] = packed(by_server)
+    given["views"]["server"]["marks"] = []

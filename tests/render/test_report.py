@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import string
+import zlib
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from render.reports import (
+    HIDING,
+    HOSTS,
+    NAUGHTY,
+    USERS,
+    hostile_page,
+    read_logs,
+)
+from rowkey.heat import CAUSES
+from rowkey.render import LANGUAGES, Redaction, report_document, report_page
+from rowkey.render.report.maps import packed
+from rowkey.render.report.markup import data, text
+from rowkey.render.report.sections import cause_words
+from rowkey.render.report.words import Words
+
+if TYPE_CHECKING:
+    from rowkey.render import Judged
+
+BYTES_MOST = 1_000_000
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, and the text of those that are no program."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        """Note a text."""
+        self.said.append(data)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    """Three designs for one log."""
+    return read_logs(tmp_path_factory.mktemp("logs"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hostile_names_stay_text(language: str) -> None:
+    """Names that would end an element are text: the page has its own programs and no others."""
+    elements = Elements(hostile_page(language))
+    scripts = [attributes for tag, attributes in elements.found if tag == "script"]
+    assert [{"type": "application/json", "id": "payload"}, {}] == scripts
+    assert [] == [a for _, a in elements.found if any(name.startswith("on") for name in a)]
+    assert any(NAUGHTY in said for said in elements.said)
+
+
+def test_what_does_not_print_is_shown_as_its_code() -> None:
+    """No control character, no mark that turns the line round, and no NUL stands in the file."""
+    page = hostile_page()
+    assert set() == {one for one in page if not one.isprintable()} - {"\n"}
+    assert "\\u202e" in page
+
+
+@given(st.text(st.characters(codec=None), max_size=30))
+def test_text_is_escaped(said: str) -> None:
+    """Whatever a text holds, it ends neither the element nor the attribute it stands in."""
+    assert set() == set(text(said)) & set("<>\"'\0\u2028\ud800")
+
+
+@given(st.text(max_size=30))
+def test_data_is_what_was_given(said: str) -> None:
+    """A document within the page is read back as it was, and cannot end its element."""
+    shown = data("payload", [said])
+    inner = shown.partition(">")[2].rpartition("<")[0]
+    assert [said] == json.loads(inner)
+    assert "<" not in inner
+
+
+def test_nothing_is_asked_of_a_network(logs: list[Judged]) -> None:
+    """No element and no style names an address, and the page's own policy forbids requests."""
+    page = report_page(report_document(logs, Redaction()))
+    elements = Elements(page).found
+    addresses = [a.get(name) for _, a in elements for name in ("src", "href", "action", "srcset")]
+    assert [] == [one for one in addresses if one is not None and not one.startswith("#")]
+    assert [] == re.findall(r"https?:|url\(|@import|fetch\(|XMLHttp|WebSocket|import\(", page)
+    policies = [a["content"] for _, a in elements if a.get("http-equiv")]
+    assert 1 == len(policies)
+    assert str(policies[0]).startswith("default-src 'none'; ")
+
+
+def test_a_report_is_small(logs: list[Judged]) -> None:
+    """Three designs fit a mail many times over."""
+    assert len(report_page(report_document(logs, Redaction())).encode()) < BYTES_MOST // 4
+
+
+def test_same_designs_same_file(logs: list[Judged]) -> None:
+    """No clock and no chance stands in a page."""
+    first, second = (report_page(report_document(logs, Redaction())) for _ in range(2))
+    assert first == second
+
+
+def test_a_report_shows_what_was_found(logs: list[Judged]) -> None:
+    """Verdicts, keys, causes, findings and reads of every design stand in the page as text."""
+    said = "\n".join(Elements(report_page(report_document(logs, Redaction()))).said)
+    for one in logs:
+        found = one.simulation
+        assert str(one.design.key) in said
+        assert f"{found.verdict.skew:.2f}×" in said
+        assert all(cause.message in said for cause in found.causes)
+        assert all(finding.code in said for finding in one.findings.found)
+        assert all(read.name in said for read in one.design.reads)
+    assert HOSTS[0] in said
+
+
+def entities() -> list[str]:
+    """Every value of the fields of the log but its times, as text and as bytes in hexadecimal."""
+    shown = [*HOSTS, *USERS, *(f"said {host}" for host in HOSTS)]
+    return [*shown, *(one.encode().hex() for one in shown), *(one[:5] for one in HOSTS)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_redacted_report_shows_no_value(logs: list[Judged], language: str) -> None:
+    """No value of an entity stands in the file: in labels, examples, causes, findings, reads."""
+    plain = report_page(report_document(logs, Redaction()), language)
+    page = report_page(report_document(logs, HIDING), language)
+    assert [] == [value for value in entities() if value in page.replace(" ", "")]
+    assert [] == [value for value in entities() if value in page]
+    assert [] != [value for value in entities() if value in plain]
+
+
+def test_a_redacted_report_is_still_of_use(logs: list[Judged]) -> None:
+    """Its figures are those of the open one, and a value has the same hash wherever it stands."""
+    opened, hidden = (report_document(logs, how) for how in (Redaction(), HIDING))
+    for one, other in zip(opened["designs"], hidden["designs"], strict=True):
+        assert one["verdict"] == other["verdict"]
+        assert one["skews"] == other["skews"]
+        counts = [design["map"]["views"]["region"]["counts"] for design in (one, other)]
+        assert counts[0] == counts[1]
+    rows = hidden["designs"][1]["map"]["views"]["region"]["rows"]
+    starts = [row["start"] for row in rows if "start" in row]
+    assert starts
+    assert all(start.startswith("host #") for start in starts)
+    assert HIDING.token("a") == HIDING.token("a") != HIDING.token("b")
+
+
+def test_times_and_buckets_are_not_hidden(logs: list[Judged]) -> None:
+    """The time of events and small buckets tell no entity: they stay readable."""
+    hidden = report_document(logs, HIDING)["designs"]
+    starts = [one["map"]["views"]["region"]["rows"][1]["start"] for one in hidden]
+    assert starts[0] == "bucket 1"
+    assert starts[2].startswith("ts 2023-11-14T")
+
+
+def test_parts_follow_each_other(logs: list[Judged]) -> None:
+    """Each part begins where those before it end, and the example is the bytes of one key."""
+    for one, shown in zip(logs, report_document(logs, Redaction())["designs"], strict=True):
+        parts = shown["boxes"]["parts"]
+        least = [sum(part["bytes"]["least"] for part in parts[:n]) for n in range(len(parts))]
+        assert least == [part["offset"]["least"] for part in parts]
+        assert shown["boxes"]["seen"]
+        key = bytes.fromhex("".join(part["hex"] for part in parts))
+        assert key == one.design.key.encode(one.design.key.decode(key))
+
+
+def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
+    """Parts without an end have their bytes all the same: bad keys are what a report is about."""
+    from rowkey import Design, simulate
+    from rowkey.render import judged
+
+    design = Design(
+        "t",
+        "[a:raw][b:raw]",
+        fields={"a": "text", "b": "text"},
+        writes={"rate": "9/s", "for": "9s"},
+    )
+    document = report_document([judged("t", simulate.run(design))], Redaction())
+    shown = document["designs"][0]
+    assert all(part["hex"] for part in shown["boxes"]["parts"])
+    assert not shown["properties"]["decodes"]
+
+
+def test_events_without_times_have_no_map(logs: list[Judged]) -> None:
+    """Where there is no map the page says so, and draws the others."""
+    document = report_document(logs, Redaction())
+    document["designs"][0]["map"] = None
+    page = report_page(document)
+    assert 1 == page.count('<p class="none">There is no heat map')
+    assert ["d2", "d3"] == re.findall(r'data-map="(\w+)"', page)
+
+
+def unpacked(said: str, size: int) -> list[int]:
+    """What `packed` packed, read by its own words."""
+    numbers, value, shift = [], 0, 0
+    for byte in zlib.decompress(base64.b64decode(said)):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(value)
+            value = shift = 0
+    counts: list[int] = []
+    given = iter(numbers)
+    for number in given:
+        counts += [number] if number else [0] * (next(given) + 1)
+    assert size == len(counts)
+    return counts
+
+
+@given(st.lists(st.sampled_from([0, 0, 0, 1, 127, 128, 300, 2**40]), min_size=1, max_size=60))
+def test_packed_counts_are_exact(counts: list[int]) -> None:
+    """Every count is read back as it was, however many zeros stand between."""
+    assert counts == unpacked(packed(np.array([counts])), len(counts))
+
+
+def placeholders(said: str) -> set[str]:
+    """The names between the braces of some words."""
+    return {name for _, name, _, _ in string.Formatter().parse(said) if name is not None}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_languages_are_complete(language: str) -> None:
+    """Each language says all that English says, with the same values in it."""
+    english, other = Words("en").all, Words(language).all
+    assert english.keys() == {name for name in other if not name.startswith("rules.")}
+    for name, said in english.items():
+        assert placeholders(said) == placeholders(other[name]), name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_cause_is_told(language: str) -> None:
+    """Each cause of heat has a title, a sentence and a remedy in each language."""
+    told = Words(language)
+    wanted = {f"causes.{name}.{what}" for name in CAUSES for what in ("title", "said", "remedy")}
+    assert set() == wanted - told.all.keys()
+
+
+def test_causes_are_told_in_chinese(logs: list[Judged]) -> None:
+    """A cause that was found is told in the page's language with its figures put in."""
+    causes = [c for one in report_document(logs, HIDING)["designs"] for c in one["causes"]]
+    assert causes
+    for cause in causes:
+        title, said, _ = cause_words(cause, Words("zh"))
+        assert "{" not in said
+        assert [] == [word for word in (title, said) if word.isascii()]
+
+
+def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
+    """A cause that no language knows has its own sentences, or its name where they are hidden."""
+    cause: dict[str, Any] = {
+        "code": "own", "bound": 2.0, "figures": {}, "notation": "",
+        "message": "So.", "remedy": "Do.",
+    }  # fmt: skip
+    assert ("own", "So.", "Do.") == cause_words(cause, Words("zh"))
+    title, said, remedy = cause_words({**cause, "message": "", "remedy": ""}, Words("en"))
+    assert ("own", "own", "Another key or other splits would help.") == (title, said, remedy)
+
+
+def test_a_comparison_has_its_place(logs: list[Judged]) -> None:
+    """A table of measures stands before the details where one is given."""
+    compared = {"columns": ["measure", "a"], "rows": [["key bytes", "12"]]}
+    page = report_page(report_document(logs, Redaction(), compared))
+    assert "key bytes" in page
+    assert page.index('id="comparison"') < page.index('id="key"')

@@ -1,0 +1,234 @@
+"""The report in a browser: what a reader sees and hears, what it asks for, how fast it draws."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from render.reports import HIDING, hostile_page, large_map, read_logs
+from rowkey.render import Redaction, report_document, report_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.render import Judged
+
+AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+MISSING = (
+    "NO BROWSER: the report was not opened. Install Debian's chromium and the dev group, or name "
+    "a Chromium in the variable CHROMIUM."
+)
+WIDTHS = (360, 1280, 1920)
+ROWS, COLUMNS = 1_536, 1_440
+PAINTED_MOST_MS = 500
+"""A painting of the largest map that a reader would still not call a stall, on a slow machine: ten
+times what one core of a small server takes."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium without a window; the tests are skipped, loudly, where there is none."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip(MISSING)
+    if CHROMIUM is None:
+        pytest.skip(MISSING)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    """Three designs for one log."""
+    return read_logs(tmp_path_factory.mktemp("logs"))
+
+
+@pytest.fixture(scope="module")
+def report(logs: list[Judged], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Their report."""
+    return written(tmp_path_factory, report_page(report_document(logs, Redaction())))
+
+
+def written(factory: pytest.TempPathFactory, page: str) -> Path:
+    """A page as a file of its own."""
+    path = factory.mktemp("page") / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+@contextmanager
+def opened(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> Iterator[Any]:
+    """A page once its maps are drawn; afterwards nothing was complained of, nothing asked for."""
+    view = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    said: list[str] = []
+    asked: list[str] = []
+    view.on("console", lambda message: said.append(message.text))
+    view.on("pageerror", lambda error: said.append(str(error)))
+    view.on("request", lambda request: asked.append(request.url))
+    view.goto(path.as_uri())
+    for number in range(view.locator(".heat").count()):
+        view.locator(".heat").nth(number).and_(view.locator("[data-ready]")).wait_for()
+    yield view
+    view.close()
+    assert ([], [path.as_uri()]) == (said, asked)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_report_fits_its_window(browser: Any, report: Path, width: int, tmp_path: Path) -> None:
+    """From a phone to a wide screen nothing overflows, and each map is drawn in many colours."""
+    with opened(browser, report, width) as view:
+        assert width >= view.evaluate("document.documentElement.scrollWidth")
+        maps = view.locator(".stage canvas")
+        assert 3 == maps.count()
+        for number in range(3):
+            drawn = maps.nth(number).screenshot(path=tmp_path / f"{number}.png")
+            assert len(drawn) > 2_000
+        view.screenshot(path=tmp_path / "page.png", full_page=True)
+
+
+def test_a_map_is_walked_by_keys(browser: Any, report: Path) -> None:
+    """Tab reaches the map; arrows tell cells, a box zooms, 0 goes back, Enter pins, S turns it."""
+    with opened(browser, report) as view:
+        stage, readout = view.locator("#map-d1 .stage canvas"), view.locator("#map-d1 .readout")
+        for _ in range(40):
+            view.keyboard.press("Tab")
+            if view.evaluate("document.activeElement.tagName") == "CANVAS":
+                break
+        assert stage.evaluate("one => one === document.activeElement")
+        assert "region 0" in readout.inner_text()
+        view.keyboard.press("ArrowDown")
+        assert "region 1, on server 1" in readout.inner_text()
+        for key in ("Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown", "Enter"):
+            view.keyboard.press(key)
+        assert [0, 3, 1, 3] == view.evaluate("document.querySelector('#map-d1').heatMap.span")
+        view.keyboard.press("0")
+        assert [0, 8] == view.evaluate("document.querySelector('#map-d1').heatMap.span")[2:]
+        view.keyboard.press("Enter")
+        assert 1 == view.locator("#map-d1 .pins li").count()
+        view.keyboard.press("s")
+        view.keyboard.press("ArrowUp")
+        assert readout.inner_text().startswith("server 0; ")
+        view.keyboard.press("Tab")
+        assert view.evaluate("document.activeElement.tagName") == "BUTTON"
+
+
+def test_a_map_is_read_with_a_mouse(browser: Any, report: Path) -> None:
+    """A cell is told under the pointer, a box is zoomed into on maps of one time, a click pins."""
+    with opened(browser, report) as view:
+        stage = view.locator("#map-d1 .stage canvas")
+        stage.scroll_into_view_if_needed()
+        frame = stage.bounding_box()
+        x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
+        view.mouse.move(x, y)
+        assert "× one server's fair share" in view.locator("#map-d1 .readout").inner_text()
+        view.mouse.down()
+        view.mouse.move(x + 60, y + 30)
+        view.mouse.up()
+        spans = [
+            view.evaluate(f"document.querySelector('#map-{n}').heatMap.span") for n in ("d1", "d2")
+        ]
+        assert spans[0][1] - spans[0][0] < 100
+        assert spans[0][:2] == spans[1][:2]
+        view.mouse.click(x, y)
+        assert 1 == view.locator("#map-d1 .pins li").count()
+
+
+def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[Judged]) -> None:
+    """The table has a row for each region, and their loads add up to those of all servers."""
+    with opened(browser, report) as view:
+        view.locator("#map-d1 summary").click()
+        loads = view.locator("#map-d1 tbody tr td:nth-of-type(1)").all_inner_texts()
+        assert len(logs[0].simulation.regions) == len(loads)
+        assert 4 == pytest.approx(sum(float(load.strip("×–") or 0) for load in loads), abs=0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_everybody_can_read_it(
+    browser: Any,
+    logs: list[Judged],
+    language: str,
+    scheme: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Nothing serious is found by axe: contrast, names, roles and order of headings are right."""
+    document = report_document(logs, HIDING if language == "zh" else Redaction())
+    path = written(tmp_path_factory, report_page(document, language))
+    with opened(browser, path, scheme=scheme) as view:
+        view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        view.evaluate(gzip.decompress(AXE.read_bytes()).decode())
+        found = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        assert [] == [
+            (one["id"], one["nodes"][0]["html"][:200])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+
+
+def test_names_that_are_programs_do_not_run(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A page of hostile names opens without a word: no dialog, no error, no request."""
+    shown: list[str] = []
+    with opened(browser, written(tmp_path_factory, hostile_page())) as view:
+        view.on("dialog", lambda dialog: shown.append(dialog.message))
+        view.locator("#map-d1 .stage canvas").focus()
+        view.locator("#map-d1 summary").click()
+        assert 1 == view.locator("h1").count()
+    assert [] == shown
+
+
+PAINTS = """async () => {
+  const map = document.querySelector("#map-d1").heatMap;
+  const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const timed = (act) => {
+    const taken = [];
+    for (let turn = 0; turn < 7; turn += 1) {
+      const from = performance.now();
+      act();
+      pixel.drawImage(map.canvas, 0, 0, 1, 1, 0, 0, 1, 1);
+      pixel.getImageData(0, 0, 1, 1);
+      taken.push(performance.now() - from);
+    }
+    return taken.sort((a, b) => a - b)[3];
+  };
+  const context = map.canvas.getContext("2d");
+  const fill = timed(() => {
+    for (let n = 0; n < 100; n += 1) {
+      context.fillRect(0, 0, map.canvas.width, map.canvas.height);
+    }
+  }) / 100;
+  const whole = timed(() => map.paint());
+  let turn = 0;
+  const zoomed = timed(() => {
+    turn += 1;
+    map.show([turn * 9, 700 + turn, turn * 5, 800 + turn]);
+  });
+  return { fill, whole, zoomed, columns: map.columns, rows: map.view.rows.length };
+}"""
+
+
+def test_a_large_map_does_not_stall(
+    browser: Any,
+    logs: list[Judged],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """1,536 regions by 1,440 windows are painted, and zoomed into, before a reader would notice."""
+    document = report_document(logs[:1], Redaction())
+    large_map(document, ROWS, COLUMNS)
+    with opened(browser, written(tmp_path_factory, report_page(document)), 1920) as view:
+        took = view.evaluate(PAINTS)
+    assert (ROWS, COLUMNS) == (took["rows"], took["columns"])
+    for name in ("whole", "zoomed"):
+        print(f"{name}: {took[name]:.0f} ms, {took[name] / took['fill']:,.0f} times an empty fill")
+        assert took[name] < PAINTED_MOST_MS
