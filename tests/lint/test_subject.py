@@ -62,10 +62,7 @@ def test_a_family_stands_where_the_file_names_it(families: str, name: str, expec
     ],
 )
 def test_regions_are_those_the_table_begins_with(splits: str, regions: int) -> None:
-    """The number that sizing proposes counts only where the splits need one and none is declared.
-
-    For 40 servers and 32 buckets it proposes 64; a list, and one for each bucket, stay as they are.
-    """
+    """Of 64 that sizing proposes here, nothing is heard where the splits need no number."""
     subject = users(splits, "[cluster]\nservers = 40")
     assert 64 == subject.sizing.regions
     boundaries = subject.boundaries
