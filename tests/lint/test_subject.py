@@ -57,15 +57,14 @@ def test_a_family_stands_where_the_file_names_it(families: str, name: str, expec
         ('"per_bucket"', 32),
         ('{ algorithm = "per_bucket", regions = 4 }', 4),
         ('{ algorithm = "uniform", regions = 5 }', 5),
-        ('"uniform"', 16),
+        ('"uniform"', 64),
         ("['05', '0a']", 3),
     ],
 )
 def test_regions_are_those_the_table_begins_with(splits: str, regions: int) -> None:
-    """The number that sizing proposes counts only where the splits need one and none is declared.
-
-    Sizing proposes two a server, 16 on 8; a list and a number for each bucket stay as they are.
-    """
-    boundaries = users(splits).boundaries
+    """Of 64 that sizing proposes here, nothing is heard where the splits need no number."""
+    subject = users(splits, "[cluster]\nservers = 40")
+    assert 64 == subject.sizing.regions
+    boundaries = subject.boundaries
     assert boundaries is not None
     assert regions == len(boundaries)

@@ -116,4 +116,4 @@ span  = "1h"
             return ""
         first = next(iter(parse(found.key)))
         times = {n for n, field in subject.design.fields.items() if field.type.tick is not None}
-        return "" if times & {ref.name for ref in fields_of(first)} else found.key
+        return "" if times.issuperset(ref.name for ref in fields_of(first)) else found.key

@@ -77,7 +77,7 @@ limit = 1000
             buckets = subject.buckets
             if one.plan is None or buckets is None or not made_of & given or not lacking:
                 continue
-            if one.plan.fan_out < buckets:
+            if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
             names = ", ".join(name for name in subject.key.fields if name in made_of & given)
             yield self.finding(
