@@ -30,12 +30,12 @@ def hbase_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     """
     from cluster import Cluster, StartFailed, programs
 
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        _claim(tmp_path_factory.getbasetemp().parent / CLUSTER)
     try:
         programs()
     except Absent as absent:
         give_up(str(absent))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        _claim(tmp_path_factory.getbasetemp().parent / CLUSTER)
     try:
         cluster = Cluster.start()
     except StartFailed as failed:

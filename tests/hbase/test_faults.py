@@ -179,11 +179,14 @@ def test_a_server_that_was_given_up_acknowledges_nothing(
     with connect(hbase_url, patient) as one, ThreadPoolExecutor(len(rows)) as threads:
         one.table(name).get(b"a")  # so that it is known where the region is
         hbase_cluster.pause(at)
-        asked = [threads.submit(acknowledges, one, name, row) for row in rows]
-        hbase_cluster.wait(
-            lambda: [region] != client.admin.regions(name), f"another serves what {at} did"
-        )
-        hbase_cluster.resume(at)
+        try:
+            asked = [threads.submit(acknowledges, one, name, row) for row in rows]
+            hbase_cluster.wait(
+                lambda: [region] != client.admin.regions(name), f"another serves what {at} did"
+            )
+            assert not any(told.done() for told in asked), "they wait for the one that stands still"
+        finally:
+            hbase_cluster.resume(at)
         acknowledged = [row for row, told in zip(rows, asked, strict=True) if told.result()]
     assert not goes_on(hbase_cluster, at, old)
     start_anew(hbase_cluster, at, old)

@@ -95,7 +95,7 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> None:
         if not (type(qualifier) is bytes is type(value)):
             _check_bytes("qualifier", qualifier)
             _check_bytes("value", value)
-        if timestamp != LATEST:
+        if type(timestamp) is not int or timestamp != LATEST:
             check_timestamp(timestamp)
         size = _FIXED + len(row) + len(family) + len(qualifier) + len(value)
         if ttl is not None:

@@ -6,6 +6,7 @@ many tests: each has the rows that begin with a prefix of its own, in regions of
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from itertools import count
 from secrets import token_hex
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from rowkey.cells import CellBlock, RowCells
 from rowkey.engines import ALL, Cursor, Reader, RegionCount, Span, Store, TableSpec
 from rowkey.errors import Refused
+from rowkey.hbase.errors import DoNotRetryIO
 from rowkey.regions import next_prefix
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from rowkey.engines import Ask, Check, Engine
 
 PREFIX_LENGTH = 3
+TIDY_S = 10.0
+"""Within which the files that a compaction has replaced are put away; before, no region splits."""
 _TABLES = count()
 
 
@@ -145,7 +149,14 @@ class Slot(Part, Store):
         ]
 
     def split(self, at: bytes) -> None:
-        self.whole.split(self.inside(at))
+        until = time.monotonic() + TIDY_S
+        while True:
+            try:
+                return self.whole.split(self.inside(at))
+            except DoNotRetryIO as error:
+                if "NOT splittable" not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
 
     def alter(self, families: Sequence[Family]) -> None:
         self.whole.alter(families)

@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 from hbase.scanning.world import WORDS, World, expected_rows
 from rowkey.cells import Cell, in_order
 from rowkey.errors import Refused
-from rowkey.hbase.errors import AskedWrongly, NoSuchColumnFamily, OutOfTime, from_remote
+from rowkey.hbase.errors import (
+    AskedWrongly,
+    MalformedAnswer,
+    NoSuchColumnFamily,
+    OutOfTime,
+    from_remote,
+)
 from rowkey.hbase.reading import Scan
-from rowkey.hbase.scanning import Keeper, Scanner
+from rowkey.hbase.scanning import Keeper, Scanner, answer
 from rowkey.hbase.scanning.remainder import Remainder
 from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.wire.cellblocks import decode_rows
+from rowkey.hbase.wire.proto import Malformed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rowkey.cells import RowCells
 
 
@@ -269,3 +279,21 @@ def test_what_is_to_be_asked_at_once_is_asked_after_a_pause(
     with Scanner(there.caller, "t", Scan(), there.settings) as found:
         assert [b"a"] == [row for row, _ in found.rows()]
     assert 1 == len(pauses)
+
+
+def test_cells_that_are_none_end_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows before them are given, and nobody reads on behind them as if nothing were missing."""
+
+    def broken(block: bytes, counts: Sequence[int]) -> Iterator[RowCells]:
+        yield from decode_rows(block, counts)[:2]
+        raise Malformed("a cell of kind 5")
+
+    monkeypatch.setattr(answer, "iter_rows", broken)
+    there = World({key: [Cell("d", b"", 1)] for key in (b"a", b"b", b"c")})
+    with Scanner(there.caller, "t", Scan(), there.settings) as found:
+        rows = found.rows()
+        assert [b"a", b"b"] == [next(rows).row, next(rows).row]
+        with pytest.raises(MalformedAnswer, match="a cell of kind 5"):
+            next(rows)
+        with pytest.raises(Refused, match="closed"):
+            next(found.rows())

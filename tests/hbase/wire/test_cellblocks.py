@@ -272,16 +272,71 @@ def test_a_time_to_live_is_not_written() -> None:
 
 
 def test_runs_are_found() -> None:
-    """The tests above that mean to be read in a run are: 8 cells of equal lengths are enough."""
-    run = cellblocks._run(bytes.fromhex(PLAIN) * 11, 0, 11)
-    assert run is not None
-    assert 11 == run.cells
+    """The tests above that mean to be read in a run are: 9 cells of equal lengths are enough."""
+    block = bytes.fromhex(PLAIN) * 11
+    found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._Columns())
+    assert 11 == found
+
+
+USUAL = encode_cell(b"row1", Cell("d", b"qual", 7, b"value"))
+ODD = {
+    "the same": USUAL,
+    "another last byte of the qualifier": encode_cell(b"row1", Cell("d", b"quaL", 7, b"value")),
+    "a longer row, a shorter qualifier": encode_cell(b"row1q", Cell("d", b"ual", 7, b"value")),
+    "a longer row, a shorter value": encode_cell(b"row12", Cell("d", b"qual", 7, b"valu")),
+    "another kind": encode_cell(b"row1", Cell("d", b"qual", 7, b"value", Kind.DELETE)),
+    "before 1970": encode_cell(b"row1", Cell("d", b"qual", -7, b"value")),
+    "tags in the place of value": (
+        (len(USUAL) - 4).to_bytes(4, "big") + USUAL[4:8] + (3).to_bytes(4, "big")
+        + USUAL[12:-5] + b"val" + b"\x00\x00"
+    ),
+}  # fmt: skip
+"""A cell among others that are alike: it differs in this, and has as many bytes."""
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("place", [0, 1, 7, 19])
+def test_an_odd_cell_among_rows_that_are_alike(odd: str, place: int) -> None:
+    """Rows read at once are those that the cells give when each is read alone."""
+    cells = [USUAL] * 20
+    cells[place] = ODD[odd]
+    alone = [RowCells(row, [cell]) for one in cells for row, cell in decode_cells(one, 1)[0]]
+    assert len(USUAL) == len(ODD[odd])
+    assert alone == decode_rows(b"".join(cells), [1] * 20)
+
+
+def test_rows_that_are_alike_are_read_at_once() -> None:
+    """The test above reads them at once where nothing is odd, and only there."""
+    columns = cellblocks._Columns()
+    for odd, cell in ODD.items():
+        rows, stop = cellblocks._rows_alike(USUAL * 19 + cell, 0, 20, columns)
+        at_once = odd in {"the same", "before 1970"}
+        assert (20, 20 * len(USUAL)) == (len(rows), stop) if at_once else ([], 0) == (rows, stop)
+
+
+@pytest.mark.parametrize(
+    ("block", "count"),
+    [
+        (bytes(5), 9),
+        (USUAL * 200 + USUAL[:9], 201),
+        (USUAL * 200 + USUAL[:20], 201),
+        (USUAL * 9, 10),
+        (USUAL * 9, 8),
+        (bytes.fromhex("00000013 0000000b 00000000 0000".replace(" ", "")) + bytes(9), 1),
+        ((bytes.fromhex("00000013 0000000b 00000000 0000".replace(" ", "")) + bytes(9)) * 9, 9),
+    ],
+    ids=["zeros", "cut in a head", "cut in a row", "one too few", "one too many", "none", "nine"],
+)
+def test_a_broken_block_of_one_cell_a_row_is_malformed(block: bytes, count: int) -> None:
+    """Wherever it is broken, and however it would have been read."""
+    with pytest.raises(Malformed):
+        decode_rows(block, [1] * count)
 
 
 stretches = st.lists(
     st.tuples(
         st.integers(1, 30),
-        st.integers(0, 3),
+        st.sampled_from((1, 1, 1, 0, 2, 3)),
         st.sampled_from((b"q", b"r", b"longer")),
         st.sampled_from((b"", b"v", b"other")),
         st.sampled_from((Kind.PUT, Kind.DELETE)),

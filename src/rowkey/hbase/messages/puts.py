@@ -41,7 +41,7 @@ def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[by
         actions: those of rows have cells of one sort each.
         sync: whether they are on the disks before they are acknowledged.
 
-    Cost: 1.0 µs for a row of one cell without a time to live.
+    Cost: 0.7 µs for a row of one cell without a time to live.
     Source: Client.proto of HBase 2.6: RegionAction 3 action; Action 1 index, 2 mutation, 3 get.
     """
     said: list[bytes] = []

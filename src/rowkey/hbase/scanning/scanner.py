@@ -135,12 +135,16 @@ class Scanner:
             yield answer
 
     def rows(self) -> Iterator[RowCells]:
-        """The rows one by one; with `batch`, their pieces. Raises what `answers` raises."""
+        """As `answers`, the rows one by one; a broken answer ends the scan behind those before."""
         for answer in self.answers():
-            for row in answer.rows():
-                yield row
-                if self._is_closed:
-                    self._refuse()
+            try:
+                for row in answer.rows():
+                    yield row
+                    if self._is_closed:
+                        self._refuse()
+            except Malformed as problem:
+                self.close()
+                raise MalformedAnswer(self._table, str(problem)) from problem
 
     def next_answer(self) -> Answer | None:
         """What `answers` gives next, or None at the end."""
