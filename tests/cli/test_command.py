@@ -49,6 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def place(verb: str, folder: Path) -> Path:
     """The folder, for verbs of a table with one in it, made and filled, unless they make it."""
+    if verb == "compare":
+        for name in ("by_time", "by_host"):
+            (folder / f"{name}.toml").write_text((folder / "logs.toml").read_text())
     if not _takes_a_table(verb):
         return folder
     text = "host,ts,message\nweb-1,1609459200000,disk full\nweb-2,1609459201000,\n"
@@ -350,7 +353,10 @@ def test_pipes_get_plain_text(verb: str, place: Path) -> None:
     assert command is not None
     takes = {one.name for one in command.params if isinstance(one, click.Argument)}
     given = ["logs.toml"] * (not takes.isdisjoint({"design", "designs"}))
-    if _takes_a_table(verb):  # it needs more: the first line of its help, less where that goes
+    if _takes_a_table(verb) or verb in {
+        "compare",
+        "init",
+    }:  # it needs more: the first line of its help, less where that goes
         given = shlex.split(re.split("[<>]", _examples(run(verb, "--help").out)[0])[0])[2:]
     environment = {**os.environ, "TERM": "xterm-256color"}
     done = spawn(verb, *given, cwd=place, env=environment, input="")

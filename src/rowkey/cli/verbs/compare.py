@@ -43,7 +43,7 @@ def command(
 
     \b
     rowkey compare by_time.toml by_host.toml --sample events.csv
-    rowkey compare designs/*.toml --sample events.csv -f json
+    rowkey compare by_time.toml by_host.toml --sample events.csv -f json > compared.json
     """
     from time import perf_counter
 

@@ -40,7 +40,7 @@ def command(
 
     \b
     rowkey init --sample events.csv > events.toml
-    rowkey init --sample logs.gz --format apache --table access_log -o logs.toml
+    rowkey init --sample events.csv --table access_log -o access_log.toml
     """
     from rowkey.advise import first_draft
     from rowkey.cli.outputs import Destination
