@@ -90,7 +90,8 @@ class Digest(Transform):
     def words(self) -> str:
         name = self.arguments["hash"]
         if len(self.inputs) == 1:
-            hashed = f"the value of {self.fields[0]} by itself: text as UTF-8, numbers big-endian"
+            inner = ", ".join(self.fields) or "a salt"
+            hashed = f"the value of {inner} by itself: text as UTF-8, numbers big-endian"
         else:
             hashed = " followed by ".join(f"({part.words()})" for part in self.inputs)
         cut = f"the first {self.n} bytes of {name} of {hashed}"

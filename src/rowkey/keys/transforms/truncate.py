@@ -72,8 +72,9 @@ class Truncate(Transform):
         return b"" if value is None else self.encode({self.fields[0]: value})
 
     def words(self) -> str:
+        inner = ", ".join(self.fields) or "a salt"
         return (
-            f"the first {self.n} bytes of the value of {self.fields[0]} by itself (text as UTF-8, "
+            f"the first {self.n} bytes of the value of {inner} by itself (text as UTF-8, "
             "numbers big-endian), padded with 00"
         )
 
