@@ -62,9 +62,9 @@ class OnHBase(Machine):
     def compare(self, step: steps.Step) -> None:
         """Take a step on both, with what HBase needs before it."""
         if isinstance(step, steps.Divide | steps.Settle):
-            for sentinel in self.pace.sentinels():
+            for sentinel in self.pace.sentinels(step):
                 self.compare(sentinel)
-        step = self.pace.clear(step)
+        step = self.pace.turned(self.pace.clear(step))
         self.history.append(step)
         expected, actual = self._both(step)
         assert expected == actual
