@@ -71,6 +71,11 @@ span  = "1h"
 limit = 1000
 """
 
+    OF_TIME = (
+        "A reversed time serves no range of time: an hour of seconds is 3,600 separate runs."
+    )
+    OF_DIGITS = "Reversing spreads, and gives the order up: a range of numbers is no range of keys."
+
     def findings(self, subject: Subject) -> Iterator[Finding]:
         turned = {name: shown for shown, name in self._turned(subject)}
         for one in subject.reads:
@@ -78,14 +83,14 @@ limit = 1000
             ordered = {ordering.field for ordering in one.read.order} & set(turned)
             for name in sorted(ranged | ordered):
                 what = "a stretch of" if name in ranged else "the order of"
+                is_time = subject.design.fields[name].type.tick is not None
                 yield self.finding(
                     one.path,
                     f"{one.read.name} asks {what} {name}, which {turned[name]} keeps back to "
                     "front: values that are neighbours lie far apart",
                     f"Write [desc({name})] for the greatest first, or [{name}].",
                     value=turned[name],
-                    verdict="A reversed time serves no range of time: an hour of seconds is 3,600 "
-                    "separate runs.",
+                    verdict=self.OF_TIME if is_time else self.OF_DIGITS,
                     field=name,
                     read=one.read.name,
                 )

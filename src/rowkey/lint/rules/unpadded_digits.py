@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
@@ -76,11 +77,10 @@ limit = 100
                 texts = [v for v in values if isinstance(v, str) and v.isascii() and v.isdigit()]
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
-                less = min(texts, key=lambda text: (len(text), text))
-                more = max(texts, key=lambda text: (len(text), text))
-                wrong = next((t for t in texts if len(t) < len(more) and t > more), None)
-                if len(less) == len(more) or wrong is None:
+                found = next(self._out_of_order(texts), None)
+                if found is None:
                     continue
+                more, wrong = found
                 yield self.finding(
                     subject.at("fields", name),
                     f"{name} holds numbers as text, and {one.read.name} asks for them in order: "
@@ -92,3 +92,13 @@ limit = 100
                     greater=more,
                     lesser=wrong,
                 )
+
+    @staticmethod
+    def _out_of_order(texts: list[str]) -> Iterator[tuple[str, str]]:
+        """Neighbours in the order of their bytes of which the first is the greater number."""
+
+        def number(text: str) -> tuple[int, str]:
+            digits = text.lstrip("0")
+            return len(digits), digits
+
+        return (pair for pair in pairwise(sorted(texts)) if number(pair[0]) > number(pair[1]))
