@@ -24,7 +24,8 @@ class UnpaddedDigits(Rule):
     Why it hurts: bytes compare from the left, so 10 stands before 9. The range is silently wrong:
     rows are missing from it, and others are in it.
 
-    Use instead: a number type, which is big-endian and keeps the order; or `pad(field, n)`.
+    Use instead: a number type, which is big-endian and keeps the order; or the type `digits`, text of
+    one width, which numbers are padded to.
 
     Source: claim 9 calls the order ASCII's: it is that of unsigned bytes, in which digits of
     different lengths, signed numbers and mixed case lose the order. Bytes.compareTo.
@@ -85,7 +86,7 @@ limit = 100
                     subject.at("fields", name),
                     f"{name} holds numbers as text, and {one.read.name} asks for them in order: "
                     f"{more} stands before {wrong}",
-                    "Declare a number type, or write [pad(field, n)].",
+                    f"Declare a number type, or digits of width {max(map(len, texts))}.",
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
                     read=one.read.name,

@@ -2,6 +2,8 @@
 
 What a design file cannot declare is recorded: stamps in whole seconds that are counted in
 milliseconds, names that are written again, numbers and digests kept as text.
+
+`python tests/sources/recordings.py` writes them anew.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FOLDER = Path(__file__).parents[1] / "examples" / "sources"
+FOLDER = Path(__file__).parents[2] / "examples" / "sources"
 START_MS = 1_767_225_600_000
 """2026-01-01T00:00:00Z."""
 SECONDS = 60
