@@ -1,8 +1,9 @@
-"""The designs of `examples/sources`, judged once each: what is found, simulated, and made of rows."""
+"""The designs of `examples/sources`, judged once each: what is found in them, and simulated."""
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,5 +146,5 @@ def milliseconds(instant: Any) -> int:
 def runs(wanted: set[bytes], ordered: Sequence[bytes]) -> tuple[int, int]:
     """How many runs some keys form among all, and how many keys lie from the first to the last."""
     places = [place for place, one in enumerate(ordered) if one in wanted]
-    gaps = sum(after - before > 1 for before, after in zip(places, places[1:], strict=False))
+    gaps = sum(after - before > 1 for before, after in pairwise(places))
     return gaps + 1, places[-1] - places[0] + 1

@@ -27,7 +27,9 @@ SECONDS = 60
 def logs() -> Iterator[str]:
     """160 lines a second of 2,000 hosts, stamped by the second in milliseconds; no line twice."""
     chance = Random(1)
-    hosts = [f"{role}-{n}.example" for role in ("web", "db", "cache", "gateway") for n in range(500)]
+    hosts = [
+        f"{role}-{n}.example" for role in ("web", "db", "cache", "gateway") for n in range(500)
+    ]
     lines = [(host, event) for host in hosts for event in ("start", "stop", "warn", "fail")]
     yield "ts,host,event"
     for second in range(SECONDS):

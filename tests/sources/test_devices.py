@@ -211,7 +211,7 @@ def test_an_hour_of_a_reversed_calendar_is_3600_runs_too() -> None:
 
 @pytest.mark.claims(54)
 def test_reads_over_the_reversed_time_go_through_all_of_a_device() -> None:
-    """The order is served neither way and the stretch is tested row by row; turned over, neither."""
+    """Its order is not served, its stretch is tested row by row; turned over, both are served."""
     assert ["reversed-under-range"] * 2 == [one for one in rules("devices/md5") if "under" in one]
     latest, hour = "latest of a device", "an hour of a device"
     assert "sorted" == explained("devices/md5", latest).served

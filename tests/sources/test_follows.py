@@ -78,7 +78,7 @@ def test_a_row_hundreds_of_times_the_others_is_found() -> None:
 
 @pytest.mark.claims(46, 50)
 def test_a_row_is_in_one_region_whatever_its_bucket() -> None:
-    """A star's writes are one server's: its share of all, eight times; and more key is the advice."""
+    """A star's writes are one server's: its share of all, eight times; the advice is more key."""
     name = "follows/wide"
     counted = by_hand(
         name,
@@ -189,9 +189,7 @@ def test_the_end_of_a_prefix_is_its_last_byte_raised() -> None:
     assert b"uid1\x7f" == next_prefix(b"uid1~")
     evidence = found("follows/pairs", "hand-made-prefix").evidence
     assert ("uid1~", "uid1~~") == (evidence["low"], evidence["high"])
-    mended = changed(
-        "follows/pairs", reads=[{"name": "fans", "where": "pair starts with 'uid1~'"}]
-    )
+    mended = changed("follows/pairs", reads=[{"name": "fans", "where": "pair starts with 'uid1~'"}])
     assert () == check(mended, select=["hand-made-prefix"]).found
 
 

@@ -55,7 +55,7 @@ def test_the_time_in_front_is_one_region() -> None:
     splits += [f"2026010{n}".encode() for n in (1, 2, 3)]
 
     def key(row: Mapping[str, Any]) -> bytes:
-        digits = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17]
+        digits: str = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17]
         return digits.encode() + ended(row["host"]) + bytes([EVENTS.index(row["event"])])
 
     counted = by_hand(name, key, splits)
@@ -191,9 +191,7 @@ def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> Non
 def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
     """What the book means by its 16: bytes."""
     host = {"type": "text", "max_bytes": 40, "distinct": 10**12}
-    design = changed(
-        "logs/host_digest", key="[digest(host, 16)][event][ts]", fields={"host": host}
-    )
+    design = changed("logs/host_digest", key="[digest(host, 16)][event][ts]", fields={"host": host})
     assert () == check(design, select=["colliding-keys"]).found
 
 

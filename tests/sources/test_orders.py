@@ -102,7 +102,7 @@ def test_a_week_of_reversed_days_is_no_range() -> None:
 
 @pytest.mark.claims(55)
 def test_seven_neighbouring_days_are_seven_runs() -> None:
-    """Among the reversed days of a year, a week spans most of them, whichever program turns them."""
+    """Among the reversed days of a year, a week spans most of them."""
     key = changed("orders_by_day/reversed_day", key="[reverse(day:calendar)]").key
     days = [date(2021, 1, 1) + timedelta(days=n) for n in range(365)]
     keys = [key.encode({"day": day}) for day in days]
@@ -145,7 +145,9 @@ def test_the_day_in_its_order_behind_a_bucket_serves_both() -> None:
 def partition(row: Mapping[str, Any], count: int) -> int:
     """The hash of the time and the order's digits, by another program."""
     seconds = milliseconds(row["ts"]) // 1_000
-    return int(mmh3.hash(seconds.to_bytes(8, "big") + row["order"].encode(), 0, signed=False)) % count
+    return (
+        int(mmh3.hash(seconds.to_bytes(8, "big") + row["order"].encode(), 0, signed=False)) % count
+    )
 
 
 @pytest.mark.claims(14, 65, 87)

@@ -104,7 +104,9 @@ def test_the_value_before_the_stretch_narrows() -> None:
     first, behind = asked("waybills/number_first", PARCEL), asked("waybills/time_first", PARCEL)
     assert first.amplification == 1.0
     times = sorted(milliseconds(row["ts"]) for row in rows("waybills/time_first"))
-    trials = [milliseconds(rows("waybills/time_first")[20_000 * n // 100]["ts"]) for n in range(100)]
+    trials = [
+        milliseconds(rows("waybills/time_first")[20_000 * n // 100]["ts"]) for n in range(100)
+    ]
     within = [bisect_left(times, at + DAY_MS) - bisect_left(times, at) for at in trials]
     assert pytest.approx(sum(within) / 100, rel=0.01) == behind.read
     assert ("waybill",) == behind.residual == explained("waybills/time_first", PARCEL).residual
@@ -131,8 +133,13 @@ def test_a_number_that_counts_up_is_served_and_hot() -> None:
     """The newest waybills are scanned most: all in one region, behind a bucket in all."""
     splits = [f"{10**6 * n // 16:012d}".encode() for n in range(1, 16)]
     counted = by_hand("waybills/number_first", lambda row: row["waybill"].encode(), splits)
-    assert counted.writes == [region.writes for region in simulated("waybills/number_first").regions]
-    assert (8.0, ["moving_front"]) == (skew("waybills/number_first"), causes("waybills/number_first"))
+    assert counted.writes == [
+        region.writes for region in simulated("waybills/number_first").regions
+    ]
+    assert (8.0, ["moving_front"]) == (
+        skew("waybills/number_first"),
+        causes("waybills/number_first"),
+    )
     assert skew("waybills/better") < 1.1
 
 
@@ -212,7 +219,7 @@ def test_a_hash_of_user_and_time_scatters_them() -> None:
 
 @pytest.mark.claims(38, 86)
 def test_of_too_few_values_a_wider_bucket_is_right() -> None:
-    """Ten metrics do not fill sixteen buckets: to hash them alone is no advice, and none is given."""
+    """Ten metrics do not fill sixteen buckets: to hash them alone is no advice, and not given."""
     assert [] == rules("metrics/better")
     many = {"type": "u16", "distinct": 2_000}
     design = changed("metrics/better", fields={"metric": many})

@@ -71,7 +71,7 @@ def test_the_documents_list_is_one_thing_under_two_letters() -> None:
 
 @pytest.mark.claims(14, 21)
 def test_what_is_put_again_stands_under_several_letters() -> None:
-    """Forty puts of four things leave far more rows than four; under hashed letters they are four."""
+    """Forty puts of four things leave far more rows than four; under hashed letters, four."""
     left: dict[str, list[bytes]] = {}
     for name in ("salted/random_letters", "salted/hashed_letters"):
         clock = count(1_700_000_000_000).__next__
@@ -140,7 +140,7 @@ def test_hashed_letters_are_as_even_as_their_hash() -> None:
 
 @pytest.mark.claims(68)
 def test_the_formula_as_printed_makes_bytes_above_the_number_of_buckets() -> None:
-    """A negative hash has a negative remainder in Java; here the sign is dropped, and 16 are used."""
+    """A negative hash has a negative remainder in Java; here the sign is dropped."""
     key = read("salted/java_byte").key
     names = {row["name"].encode() for row in rows("salted/java_byte")}
     hashes = {name: java(name + b"\0") for name in names}

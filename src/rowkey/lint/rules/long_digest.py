@@ -80,7 +80,7 @@ name = { type = "text", max_bytes = 200 }
             elif isinstance(part, Transform) and part.arguments.get("as") == "hex":
                 yield self.finding(
                     "key",
-                    f"{shown} spells {width // 2} bytes of digest as {width} digits, in every cell, "
+                    f"{shown} spells {width // 2} bytes of digest as {width} digits, in each cell, "
                     f"and {names} is stored besides, for it cannot be read back",
                     f"Leave as=hex out; or put [digest({', '.join(part.fields)}, {self.ENOUGH})] "
                     f"in front of {names} itself.",

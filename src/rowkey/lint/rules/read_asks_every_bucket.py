@@ -20,8 +20,8 @@ class ReadAsksEveryBucket(Rule):
     """A read that gives an entity, and asks every bucket all the same.
 
     What it does: looks for reads that pin some of the fields a bucket is made of, but not all, so
-    that the bucket cannot be computed. Where what is given has too few values to fill the buckets by
-    itself, nothing is said: a bucket of more is then right.
+    that the bucket cannot be computed. Where what is given has too few values to fill the buckets
+    by itself, nothing is said: a bucket of more is then right.
 
     Why it hurts: each answer is merged from all buckets, although the rows of the entity could lie
     in one.

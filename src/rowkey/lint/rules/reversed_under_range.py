@@ -71,9 +71,7 @@ span  = "1h"
 limit = 1000
 """
 
-    OF_TIME = (
-        "A reversed time serves no range of time: an hour of seconds is 3,600 separate runs."
-    )
+    OF_TIME = "A reversed time serves no range of time: an hour of seconds is 3,600 separate runs."
     OF_OTHERS = "What spreads neighbours gives their order up: a range of them is no range of keys."
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
@@ -86,8 +84,8 @@ limit = 1000
                 is_time = subject.design.fields[name].type.tick is not None
                 yield self.finding(
                     one.path,
-                    f"{one.read.name} asks {what} {name}, of which {turned[name]} does not keep "
-                    "the order: values that are neighbours lie far apart",
+                    f"{one.read.name} asks {what} {name}, but {turned[name]} keeps no order: "
+                    "values that are neighbours lie far apart",
                     f"Write [desc({name})] for the greatest first, or [{name}].",
                     value=turned[name],
                     verdict=self.OF_TIME if is_time else self.OF_OTHERS,

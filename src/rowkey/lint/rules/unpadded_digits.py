@@ -24,8 +24,8 @@ class UnpaddedDigits(Rule):
     Why it hurts: bytes compare from the left, so 10 stands before 9. The range is silently wrong:
     rows are missing from it, and others are in it.
 
-    Use instead: a number type, which is big-endian and keeps the order; or the type `digits`, text of
-    one width, which numbers are padded to.
+    Use instead: a number type, which is big-endian and keeps the order; or the type `digits`, text
+    of one width, which numbers are padded to.
 
     Source: claim 9 calls the order ASCII's: it is that of unsigned bytes, in which digits of
     different lengths, signed numbers and mixed case lose the order. Bytes.compareTo.
