@@ -126,7 +126,7 @@ def test_a_bucket_of_too_few_values_takes_more(distinct: int, expected: int) -> 
 def test_a_slice_is_counted_from_a_period_and_other_fields(
     levels: int | None, expected: list[float]
 ) -> None:
-    """A host's second is divided among the values of what stands beside it, where they are known."""
+    """A host's second is divided among the values of what stands beside it, where known."""
     level = {"type": "u32"} if levels is None else {"type": "u32", "distinct": levels}
     told = found(
         "slice-length",

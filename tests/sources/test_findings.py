@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import shlex
+from contextlib import chdir
+from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
+from rowkey.cli.group import program
 from rowkey.design import Design
 from rowkey.errors import DeclarationError
 from sources import recordings
 from sources.judged import NAMES, SOURCES, causes, findings, rules, simulated
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOUND: dict[str, list[str]] = {
     "behaviour/better": [],
@@ -170,6 +178,30 @@ def test_every_design_is_in_the_list() -> None:
     page = (SOURCES / "README.md").read_text(encoding="utf-8")
     cells = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]
     assert NAMES == sorted(cells)
+
+
+COMMANDS = [
+    line
+    for line in (SOURCES / "README.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("rowkey ")
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS, ids=lambda line: line.split()[1])
+def test_a_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
+    """As it is written, in the folder of the page; only what it writes goes elsewhere."""
+    words = [word for part in shlex.split(line, comments=True)[1:] for word in _expanded(part)]
+    with chdir(SOURCES):
+        told = CliRunner().invoke(
+            program, [str(tmp_path / word) if word.endswith(".html") else word for word in words]
+        )
+    assert told.exit_code in {0, 1}
+    assert len(told.output) > 60
+
+
+def _expanded(word: str) -> list[str]:
+    """What a shell makes of a word."""
+    return sorted(str(path.relative_to(SOURCES)) for path in SOURCES.glob(word)) or [word]
 
 
 @pytest.mark.parametrize("name", recordings.RECORDINGS)
