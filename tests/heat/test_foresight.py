@@ -8,6 +8,7 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.heat import foreseen
+from rowkey.regions import Boundaries
 from rowkey.schema import Facts
 
 HOSTS = {"type": "text", "max_bytes": 16, "distinct": 1_000}
@@ -116,3 +117,23 @@ def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
     ordered = design_of("[ts][host]", UNIFORM, {"sort": True})
     assert [] == foreseen(unsorted, facts)
     assert ["moving_front"] == [one.code for one in foreseen(ordered, facts)]
+
+
+@pytest.mark.parametrize(
+    ("key", "cut", "expected"),
+    [
+        ("[whale][id]", [b"00000000\0\0\0\0\0\0\0\0\7"], []),
+        ("[whale:raw][id]", [b"00000000\0\0\0\0\0\0\0\7"], []),
+        ("[whale][id]", [b"00000001"], ["hot_entity"]),
+        ("[whale][ts]", [b"00000000\0\0\0\0\0\0\0\0\7"], ["hot_entity"]),
+        ("[bucket(whale, 2)][whale][id]", [b"\1"], ["hot_entity"]),
+    ],
+)
+def test_a_heavy_value_is_not_in_one_region_if_boundaries_part_it(
+    key: str, cut: list[bytes], expected: list[str]
+) -> None:
+    """What stands behind it parts its rows, unless that is a time, which parts moments only."""
+    design = design_of(key, splits=["0"])
+    splits = (*cut, *(f"{n:08d}".encode() for n in range(100, 800, 100)))
+    found = foreseen(design, None, Boundaries(tuple(sorted(splits))))
+    assert expected == [one.code for one in found if one.code == "hot_entity"]

@@ -118,6 +118,17 @@ def test_two_fields_have_no_list(path: Path) -> None:
     assert "[bucket(host, rack, ts, 16)]" in cause.remedy
 
 
+def test_a_row_of_many_events_is_spread_by_what_stands_in_its_qualifiers(path: Path) -> None:
+    """All events of a host are one row, which no bucket spreads; in the key they are cool."""
+    fields = {"host": "text", "id": {"type": "u32", "at": "qualifier"}, "ts": FIELDS["ts"]}
+    design = Design("t", "[bucket(host, 16)][host]", fields=fields, splits="per_bucket")
+    cause = hot_entity(run(design, path))
+    assert "put id into the key and [bucket(host, id, 16)] in front" in cause.remedy
+    key = "[bucket(host, id, 16)][host][id]"
+    cool = run(Design("t", key, fields=FIELDS, splits="per_bucket"), path)
+    assert [] == cool.causes
+
+
 def test_a_whale_is_proposed_before_any_event() -> None:
     """A draw that is declared to be skewed already shows its heaviest value."""
     fields = {"host": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}},

@@ -214,3 +214,21 @@ def test_the_even_figure_is_what_chance_shows() -> None:
     """The verdict's even figure in windows of equal counts is that of as many events."""
     verdict = judge([], Shares(0.5, 0.5, 0.5), 8, 20_000, 50)
     assert float(even_share(400.0, 8)) == verdict.even
+
+
+def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
+    """Small numbers lie in the first of sixteen regions; it splits, and the others stay empty."""
+    found = run(
+        Design(
+            "t",
+            "[id][ts]",
+            fields={"id": {"type": "u32", "distinct": 100}, "ts": "timestamp_ms"},
+            splits={"algorithm": "uniform", "regions": 16},
+            families={"d": {"ttl": "365d"}},
+            writes={"rate": "1000/s", "for": "10s"},
+        )
+    )
+    assert found.growth is not None
+    assert found.growth.regions == 16 + len(found.growth.splits) > 16
+    assert [0] * 15 == list(found.growth.sizes[-15:])
+    assert 15 == found.dead

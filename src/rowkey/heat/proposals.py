@@ -18,13 +18,17 @@ SPREAD = "bucket"
 """The transform that spreads the values listed as heavy."""
 
 
-def wider_bucket(design: Design) -> str:
+def wider_bucket(design: Design, more: Sequence[str] = ()) -> str:
     """What would spread the rows of every moment and of every value, in the notation.
 
     Two buckets a server, over all fields of the key; a salt where it has times alone, for events of
     one moment would meet in one bucket.
+
+    Args:
+        design: the design.
+        more: fields that the key should have besides.
     """
-    names = tuple(design.key.fields)
+    names = (*design.key.fields, *more)
     buckets = 2 * design.cluster.servers
     if all(design.fields[name].type.tick is not None for name in names):
         return front_salt(design)

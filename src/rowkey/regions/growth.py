@@ -22,6 +22,9 @@ MOST_RANKS = 2_000_000
 _CHUNK = 8_192
 """Keys counted at once; a chunk is cut short where a region passes its threshold."""
 
+_LEAST = 64
+"""Keys counted at once where a region has just been filled."""
+
 
 @dataclass(frozen=True, slots=True)
 class Split:
@@ -77,7 +80,8 @@ def grow(
     Args:
         ranks: the place of each key among all keys, in the order of arrival; at most 2,000,000.
         bytes_each: bytes that each of them stands for.
-        boundaries: ranks at which the table was split beforehand, ascending.
+        boundaries: ranks at which the table was split beforehand, ascending; between equal ones
+            lies a region without keys.
         servers: region servers.
         policy: the split policy.
         max_file_size: MAX_FILESIZE of the table, bytes.
@@ -154,10 +158,10 @@ class _Table:
     def __init__(self, ranks: Ranks, boundaries: Sequence[int], limits: _Limits) -> None:
         import numpy as np
 
-        self.ranks, self.limits, self.arrived = ranks, limits, 0
+        self.ranks, self.limits, self.arrived, self.chunk = ranks, limits, 0, _CHUNK
         self.starts: Ranks = np.array(boundaries, np.int64)
-        if (np.diff(self.starts) <= 0).any():
-            raise Refused("boundaries", "they do not ascend", "ascending, distinct ranks")
+        if (np.diff(self.starts) < 0).any():
+            raise Refused("boundaries", "they do not ascend", "ascending ranks")
         self.keys: Ranks = np.zeros(len(self.starts) + 1, np.int64)
         self.retry: Ranks = np.zeros_like(self.keys)
         """Keys below which a region that could not be split is not tried again."""
@@ -177,17 +181,33 @@ class _Table:
         """Take a chunk of keys, or fewer: up to the one that fills a region, which is returned."""
         import numpy as np
 
-        regions = self._regions_of(self.ranks[self.arrived : self.arrived + _CHUNK])
-        counts = np.bincount(regions, minlength=len(self.keys))
-        first, full = len(regions), None
-        for region in np.flatnonzero((counts > 0) & (self.keys + counts > self.most)).tolist():
-            room = max(0, int(self.most[region] - self.keys[region]))
-            filled = int(np.flatnonzero(regions == region)[room]) + 1
-            if full is None or filled < first:
-                first, full = filled, region
+        regions = self._regions_of(self.ranks[self.arrived : self.arrived + self.chunk])
+        first, full = self._first_filled(regions), None
+        if first is None:
+            first = len(regions)
+            self.chunk = min(2 * self.chunk, _CHUNK)
+        else:
+            full = int(regions[first - 1])
+            # Where regions are many and nearly full, the next one is not far.
+            self.chunk = min(max(2 * first, _LEAST), _CHUNK)
         self.keys += np.bincount(regions[:first], minlength=len(self.keys))
         self.arrived += first
         return full
+
+    def _first_filled(self, regions: npt.NDArray[np.intp]) -> int | None:
+        """How many of some keys come until one region is full; None if none gets full."""
+        import numpy as np
+
+        counts = np.bincount(regions, minlength=len(self.keys))
+        places = np.flatnonzero((self.keys + counts > self.most)[regions])
+        if not len(places):
+            return None
+        ordered = places[np.argsort(regions[places], kind="stable")]
+        held = regions[ordered]
+        begins = np.flatnonzero(np.diff(held, prepend=-1))
+        before = np.arange(len(held)) - np.repeat(begins, np.diff(begins, append=len(held)))
+        room = np.maximum(0, self.most[held] - self.keys[held])
+        return int(ordered[before == room].min()) + 1
 
     def split(self, region: int) -> list[Split]:
         """Split a region at the median of its keys; nothing if that is its first or last key."""

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
-from rowkey.heat.leading import deciding_fields
+from rowkey.heat.leading import deciding_fields, is_of_time
 from rowkey.heat.proposals import proposed_spread, wider_bucket
+from rowkey.heat.reachable import regions_touched
+from rowkey.plan import plan_read
+from rowkey.schema import Equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,6 +74,8 @@ class HotEntity(Cause):
             return None
         if not _matters(share, design.cluster.servers, len(boundaries)):
             return None
+        if _is_cut(design, names[0], known.heaviest[0][0], boundaries):
+            return None
         shown = f"{names[0]} {design.fields[names[0]].type.show(known.heaviest[0][0])}"
         message = f"{shown} takes {share:.1%} of the events, and all its rows lie in one region"
         servers = design.cluster.servers
@@ -78,7 +83,7 @@ class HotEntity(Cause):
         heavy = [one for one in known.heaviest if _is_heavy(one[1], design.cluster.servers)]
         proposal = proposed_spread(design, names, heavy[:MOST_LISTED])
         figures = {"fields": list(names), "value": shown, "share": share, "proposal": proposal}
-        remedy = _remedy(design, proposal)
+        remedy = _remedy(design, names, proposal)
         return Finding(cls.name, f"{message}: {_so(bound, servers)}", bound, figures, remedy)
 
     @classmethod
@@ -128,7 +133,7 @@ def _over_all(evidence: Evidence) -> Finding | None:
         "windows": None,
         "proposal": proposal,
     }
-    remedy = _remedy(evidence.design, proposal)
+    remedy = _remedy(evidence.design, evidence.entity_fields, proposal)
     bound = min(load, evidence.measured.skew)
     return Finding(HotEntity.name, f"{_told(evidence, met)}: {so}", bound, figures, remedy)
 
@@ -198,8 +203,28 @@ def _hot(evidence: Evidence) -> Iterator[_Hot]:
             yield _Hot(code, share, region, inside)
 
 
-def _remedy(design: Design, proposal: Mapping[str, Any] | None) -> str:
+def _is_cut(design: Design, name: str, value: Any, boundaries: Boundaries) -> bool:
+    """Whether boundaries part the rows of a value by what stands behind it.
+
+    Where that is a time, they part one moment from another, and at any moment not the rows.
+    """
+    held = None if value is None else design.fields[name].normal(value)
+    plan = plan_read(design.key, {name: Equal(held)})
+    behind = design.key.parts[plan.pinned : plan.pinned + 1]
+    if not behind or is_of_time(design, behind[0]):
+        return False
+    return regions_touched(plan.ranges, boundaries) > 1
+
+
+def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | None) -> str:
     """The proposal in words, or what is left where there is none."""
+    opening = design.layout.opening
+    if opening is not None and set(names) >= set(design.key.fields):
+        more = [field.name for field in opening.fields]
+        return (
+            f"All of it is one row, which no bucket spreads: put {' and '.join(more)} into the key "
+            f"and {wider_bucket(design, more)} in front."
+        )
     if proposal is None:
         return (
             f"Spread by more fields, as {wider_bucket(design)} in front does; a read of one value "
@@ -333,7 +358,7 @@ def _burst_finding(
         "proposal": None,
     }
     # Others are busy at other times, so that a list of heavy values would not hold them.
-    remedy = _remedy(evidence.design, None)
+    remedy = _remedy(evidence.design, evidence.entity_fields, None)
     bound = min(load, evidence.measured.skew)
     return Finding(HotEntity.name, message, bound, figures, remedy)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.keys import Order
+from rowkey.keys import Order, Transform
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 
 
 class LongDigest(Rule):
-    """A digest in front of the field it is of, longer than spreading needs.
+    """A digest longer than it needs to be: in front of the field it is of, or spelled in digits.
 
-    What it does: looks for digests whose fields stand whole behind them, of more than 4 bytes, or
-    written as hexadecimal digits.
+    What it does: looks for digests whose fields stand whole behind them, of more than 4 bytes, and
+    for those that stand for their fields and are written as hexadecimal digits.
 
     Why it hurts: in front of the field itself a digest only spreads rows. 2 bytes have 65,536
     places and 4 have 4 billion, which is beyond any number of regions; every byte more is in every
-    cell. As digits, each takes twice the room, and splits must be made for digits.
+    cell. As digits, each takes twice the room, and splits must be made for digits. Where the field
+    itself is nowhere in the key, it cannot be read back, and is stored once more in a column.
 
-    Use instead: `digest(field, 4)`, or a bucket, of which a scan in order can ask each.
+    Use instead: `digest(field, 4)` in front of the field, or a bucket, of which a scan in order can
+    ask each; in place of the field, the raw bytes.
 
     Source: claim 53 puts MD5 as 32 digits in front, against its own 16 bytes of key: 2 to 4 raw
     bytes suffice. Claim 56 splits such digits at 00..90, which leaves 43.75 % to the last region.
@@ -58,18 +60,30 @@ name = { type = "text", max_bytes = 200 }
     def findings(self, subject: Subject) -> Iterator[Finding]:
         parts = list(subject.parts())
         for index, (shown, part) in enumerate(parts):
-            behind = [one for _, one in parts[index + 1 :]]
-            whole = {n for one in behind for n in one.fields if one.residue(n).nothing}
             width = part.framing.width
             is_digest = bool(part.fields) and all(part.residue(n).everything for n in part.fields)
-            if not is_digest or not whole.issuperset(part.fields) or width is None:
+            if not is_digest or width is None or width <= self.ENOUGH or part.order != Order.NONE:
                 continue
-            if width > self.ENOUGH and part.order is Order.NONE:
+            behind = [one for _, one in parts[index + 1 :]]
+            whole = {n for one in behind for n in one.fields if one.residue(n).nothing}
+            names = " and ".join(part.fields)
+            if whole.issuperset(part.fields):
                 yield self.finding(
                     "key",
-                    f"{shown} takes {width} bytes of every cell to spread rows, and "
-                    f"{' and '.join(part.fields)} stands whole behind it",
+                    f"{shown} takes {width} bytes of every cell to spread rows, and {names} stands "
+                    "whole behind it",
                     f"Keep {self.ENOUGH} bytes of it, or take a bucket.",
+                    value=shown,
+                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    bytes=width,
+                )
+            elif isinstance(part, Transform) and part.arguments.get("as") == "hex":
+                yield self.finding(
+                    "key",
+                    f"{shown} spells {width // 2} bytes of digest as {width} digits, in each cell, "
+                    f"and {names} is stored besides, for it cannot be read back",
+                    f"Leave as=hex out; or put [digest({', '.join(part.fields)}, {self.ENOUGH})] "
+                    f"in front of {names} itself.",
                     value=shown,
                     verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
                     bytes=width,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
@@ -19,7 +20,8 @@ class ReadAsksEveryBucket(Rule):
     """A read that gives an entity, and asks every bucket all the same.
 
     What it does: looks for reads that pin some of the fields a bucket is made of, but not all, so
-    that the bucket cannot be computed.
+    that the bucket cannot be computed. Where what is given has too few values to fill the buckets
+    by itself, nothing is said: a bucket of more is then right.
 
     Why it hurts: each answer is merged from all buckets, although the rows of the entity could lie
     in one.
@@ -68,6 +70,9 @@ span  = "1h"
 limit = 1000
 """
 
+    ENOUGH = 4
+    """Values a bucket below which some stay empty. Source: the cause `few_entities`."""
+
     def findings(self, subject: Subject) -> Iterator[Finding]:
         spread = subject.key.parts[: spreading(subject.key)]
         made_of = {name for part in spread for name in part.fields}
@@ -79,7 +84,11 @@ limit = 1000
                 continue
             if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
-            names = ", ".join(name for name in subject.key.fields if name in made_of & given)
+            pinned = [name for name in subject.key.fields if name in made_of & given]
+            counts = [subject.distinct(name) for name in pinned]
+            if all(counts) and prod(n for n in counts if n) < self.ENOUGH * buckets:
+                continue
+            names = ", ".join(pinned)
             yield self.finding(
                 one.path,
                 f"{one.read.name} gives {names} but not {' and '.join(sorted(lacking))}, of which "

@@ -18,7 +18,7 @@ class ReversedUnderRange(Rule):
     """A read of a stretch, or of an order, over a field whose bytes are turned round.
 
     What it does: looks for reads that ask a stretch of a field, or rows in its order, where the key
-    has the field whole but back to front, and nowhere in its own order.
+    has the field whole but turned round, padded or numbered, and nowhere in its own order.
 
     Why it hurts: neighbours are far apart once their last digit comes first. One hour of the
     seconds of a day, reversed, is 3,600 runs that span 86,333 of the 86,400 rows: the read goes
@@ -71,6 +71,9 @@ span  = "1h"
 limit = 1000
 """
 
+    OF_TIME = "A reversed time serves no range of time: an hour of seconds is 3,600 separate runs."
+    OF_OTHERS = "What spreads neighbours gives their order up: a range of them is no range of keys."
+
     def findings(self, subject: Subject) -> Iterator[Finding]:
         turned = {name: shown for shown, name in self._turned(subject)}
         for one in subject.reads:
@@ -78,14 +81,14 @@ limit = 1000
             ordered = {ordering.field for ordering in one.read.order} & set(turned)
             for name in sorted(ranged | ordered):
                 what = "a stretch of" if name in ranged else "the order of"
+                is_time = subject.design.fields[name].type.tick is not None
                 yield self.finding(
                     one.path,
-                    f"{one.read.name} asks {what} {name}, which {turned[name]} keeps back to "
-                    "front: values that are neighbours lie far apart",
+                    f"{one.read.name} asks {what} {name}, but {turned[name]} keeps no order: "
+                    "values that are neighbours lie far apart",
                     f"Write [desc({name})] for the greatest first, or [{name}].",
                     value=turned[name],
-                    verdict="A reversed time serves no range of time: an hour of seconds is 3,600 "
-                    "separate runs.",
+                    verdict=self.OF_TIME if is_time else self.OF_OTHERS,
                     field=name,
                     read=one.read.name,
                 )

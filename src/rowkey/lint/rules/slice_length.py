@@ -121,9 +121,10 @@ rate = "1000/s"
     def per_second(subject: Subject, names: list[str]) -> float | None:
         """Events a second of one value of the fields, on average and at least; None if unknown."""
         writes = subject.design.writes
-        if writes.period_ms is not None and [writes.entity] == names:
-            return 1_000 / writes.period_ms
-        counts = [subject.distinct(name) for name in names]
-        if writes.rate is None:
+        rate, others = writes.rate, names
+        if writes.period_ms is not None and writes.entity in names:
+            rate, others = 1_000 / writes.period_ms, [n for n in names if n != writes.entity]
+        counts = [subject.distinct(name) for name in others]
+        if rate is None:
             return None
-        return writes.rate / prod(n for n in counts if n) if all(counts) else None
+        return rate / prod(n for n in counts if n) if all(counts) else None

@@ -58,7 +58,7 @@ line = { type = "text", max_bytes = 500 }
         buckets, servers = subject.buckets, subject.cluster.servers
         if buckets is None or buckets >= servers:
             return
-        behind = subject.key.parts[spreading(subject.key) :]
+        behind = [p for p in subject.key.parts[spreading(subject.key) :] if p.cardinality != 1]
         time = subject.design.writes.time
         is_clock = subject.design.writes.arrival in ("clock", "per", "sequential")
         if time is None or not is_clock or not behind or behind[0].fields != (time.name,):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
@@ -23,7 +24,8 @@ class UnpaddedDigits(Rule):
     Why it hurts: bytes compare from the left, so 10 stands before 9. The range is silently wrong:
     rows are missing from it, and others are in it.
 
-    Use instead: a number type, which is big-endian and keeps the order; or `pad(field, n)`.
+    Use instead: a number type, which is big-endian and keeps the order; or the type `digits`, text
+    of one width, which numbers are padded to.
 
     Source: claim 9 calls the order ASCII's: it is that of unsigned bytes, in which digits of
     different lengths, signed numbers and mixed case lose the order. Bytes.compareTo.
@@ -76,19 +78,28 @@ limit = 100
                 texts = [v for v in values if isinstance(v, str) and v.isascii() and v.isdigit()]
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
-                less = min(texts, key=lambda text: (len(text), text))
-                more = max(texts, key=lambda text: (len(text), text))
-                wrong = next((t for t in texts if len(t) < len(more) and t > more), None)
-                if len(less) == len(more) or wrong is None:
+                found = next(self._out_of_order(texts), None)
+                if found is None:
                     continue
+                more, wrong = found
                 yield self.finding(
                     subject.at("fields", name),
                     f"{name} holds numbers as text, and {one.read.name} asks for them in order: "
                     f"{more} stands before {wrong}",
-                    "Declare a number type, or write [pad(field, n)].",
+                    f"Declare a number type, or digits of width {max(map(len, texts))}.",
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
                     read=one.read.name,
                     greater=more,
                     lesser=wrong,
                 )
+
+    @staticmethod
+    def _out_of_order(texts: list[str]) -> Iterator[tuple[str, str]]:
+        """Neighbours in the order of their bytes of which the first is the greater number."""
+
+        def number(text: str) -> tuple[int, str]:
+            digits = text.lstrip("0")
+            return len(digits), digits
+
+        return (pair for pair in pairwise(sorted(texts)) if number(pair[0]) > number(pair[1]))

@@ -1,0 +1,137 @@
+"""Where rules of the key stay silent, and where they speak: digests, digits, buckets, slices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.lint import check, look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.lint import Finding
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 16, "distinct": 5_000},
+    "level": {"type": "u8", "distinct": 5},
+    "number": {"type": "text", "max_bytes": 10},
+    "ts": "timestamp_s",
+    "value": "float64",
+}
+STRETCH = [{"name": "r", "where": "number >= ?", "limit": 5}]
+
+
+def found(rule: str, key: str, sample: Path | None = None, **words: Any) -> list[Finding]:
+    """What one rule finds in a key over the record."""
+    used = {**FIELDS, **words.pop("fields", {})}
+    design = Design("t", key, fields=used, **{"splits": ["8"], **words})
+    seen = look(design, sample) if sample is not None else None
+    return list(check(design, seen, select=[rule]).found)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("[digest(host, 4)][host][ts]", []),
+        ("[digest(host, 5)][host][ts]", ["stands whole behind it"]),
+        ("[digest(host, 4, as=hex)][host][ts]", ["stands whole behind it"]),
+        ("[digest(host, 16)][ts]", []),
+        ("[digest(host, 16, as=hex)][ts]", ["16 bytes of digest as 32 digits"]),
+        ("[digest(host, 2, as=hex)][ts]", []),
+    ],
+)
+def test_a_digest_is_long_for_what_it_does(key: str, expected: list[str]) -> None:
+    """In front of its field four bytes are enough; in its place, raw bytes are."""
+    told = found("long-digest", key)
+    assert len(expected) == len(told)
+    assert all(words in one.what for words, one in zip(expected, told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (["9", "10"], [("10", "9")]),
+        (["9999", "1000", "99", "101"], [("1000", "101")]),
+        (["1", "2", "10", "20"], [("10", "2")]),
+        (["1", "10", "100"], []),
+        (["7", "8", "9"], []),
+        (["07", "7", "8"], []),
+        (["10", "9", "x"], []),
+    ],
+)
+def test_any_two_numbers_out_of_order_are_told(
+    tmp_path: Path, numbers: list[str], expected: list[tuple[str, str]]
+) -> None:
+    """Not the greatest alone: where it is all nines, those below it may still sort wrongly."""
+    path = tmp_path / "rows.csv"
+    lines = [f"h,1,{number},{n},0.5" for n, number in enumerate(numbers)]
+    path.write_text("\n".join(["host,level,number,ts,value", *lines, ""]))
+    told = found("unpadded-digits", "[number][ts]", path, reads=STRETCH)
+    assert expected == [(one.evidence["greater"], one.evidence["lesser"]) for one in told]
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "expected"),
+    [
+        ("[reverse(host)][ts]", "host", "keeps no order"),
+        ("[pad(number, 10)][ts]", "number", "keeps no order"),
+        ("[code(host)][ts]", "host", "keeps no order"),
+        ("[host][ts]", "host", ""),
+        ("[desc(host)][ts]", "host", ""),
+    ],
+)
+def test_a_range_of_what_keeps_no_order_is_told(key: str, field: str, expected: str) -> None:
+    """Turned round, padded or numbered: none of them is said to be turned round."""
+    reads = [{"name": "r", "where": f"{field} >= ?", "limit": 5}]
+    told = found("reversed-under-range", key, reads=reads)
+    assert bool(expected) == bool(told)
+    assert all(expected in one.what and "time" not in one.verdict for one in told)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("[bucket(host, 3)][ts][host]", 1),
+        ("[bucket(host, 3, as=decimal)]['_'][ts][host]", 1),
+        ("[bucket(host, 3)][host][ts]", 0),
+        ("[bucket(host, 16)]['_'][ts][host]", 0),
+    ],
+)
+def test_a_constant_behind_a_bucket_hides_no_time(key: str, expected: int) -> None:
+    """Three buckets are three fronts, whatever separates them from the time."""
+    told = found("too-few-buckets", key, splits="per_bucket", cluster={"servers": 8})
+    assert expected == len(told)
+
+
+@pytest.mark.parametrize(("distinct", "expected"), [(63, 0), (64, 1)])
+def test_a_bucket_of_too_few_values_takes_more(distinct: int, expected: int) -> None:
+    """Below four values a bucket it is right to hash more than reads give, and nothing is said."""
+    host = {"type": "text", "max_bytes": 16, "distinct": distinct}
+    told = found(
+        "read-asks-every-bucket",
+        "[bucket(host, level, 16)][host][ts][level]",
+        splits="per_bucket",
+        fields={"host": host},
+        reads=[{"name": "r", "where": "host = ? and ts >= ?", "limit": 5}],
+    )
+    assert expected == len(told)
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"), [(1, [86_400.0]), (5, [17_280.0]), (50, []), (None, [])]
+)
+def test_a_slice_is_counted_from_a_period_and_other_fields(
+    levels: int | None, expected: list[float]
+) -> None:
+    """A host's second is divided among the values of what stands beside it, where known."""
+    level = {"type": "u32"} if levels is None else {"type": "u32", "distinct": levels}
+    told = found(
+        "slice-length",
+        "[host][level][time_slice(ts, 1d)]",
+        fields={"level": level},
+        writes={"arrival": "per(host)", "period": "1s"},
+    )
+    assert expected == [one.evidence["events"] for one in told]

@@ -1,0 +1,267 @@
+"""Devices of which two send half of all: MD5 of them, reversed times, readings in the key."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from bisect import bisect_right
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import mmh3
+import pytest
+
+import rowkey
+from rowkey import bind_key
+from rowkey.heat import foreseen
+from sources.judged import (
+    asked,
+    by_hand,
+    causes,
+    changed,
+    explained,
+    found,
+    milliseconds,
+    read,
+    rows,
+    rules,
+    runs,
+    simulated,
+    skew,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BUSY = (0, 487)
+HEX = [f"{n:x}".encode() for n in range(1, 16)]
+TENS = [f"{n}0".encode() for n in range(10)]
+
+
+def digest(row: Mapping[str, Any]) -> bytes:
+    """MD5 of the device's four bytes, as digits."""
+    return hashlib.md5(struct.pack(">I", row["device"])).hexdigest().encode()
+
+
+# The device by itself
+
+
+@pytest.mark.claims(8)
+def test_the_device_alone_keeps_its_last_reading_only() -> None:
+    """Of 20,000 readings of a thousand devices, 19,000 are written over."""
+    name = "devices/device"
+    devices = {row["device"] for row in rows(name)}
+    assert len(rows(name)) - len(devices) == simulated(name).overwritten
+    assert 19_000 == simulated(name).overwritten
+    with rowkey.open(read(name), "memory:", splits=[]) as table:
+        for value in (1.0, 2.0):
+            table.put({"device": 7, "ts": int(value), "value": value})
+        assert [2.0] == [row["value"] for row in table.scan()]
+
+
+@pytest.mark.claims(8, 50)
+def test_the_device_alone_is_a_hot_row() -> None:
+    """A quarter of all writes is one row, and no key, split or server spreads a row."""
+    share = Counter(row["device"] for row in rows("devices/device")).most_common(1)[0][1] / 20_000
+    [cause] = simulated("devices/device").causes
+    assert ("hot_row", share) == (cause.code, cause.evidence["share"])
+    assert pytest.approx(8 * share) == cause.bound
+    assert 0.25 == found("devices/device", "one-hot-row").evidence["share"]
+
+
+# MD5 of it
+
+
+@pytest.mark.claims(50)
+def test_a_digest_moves_a_busy_device_and_does_not_spread_it() -> None:
+    """Every row of a busy device keeps one region, as hashlib and sixteen equal ranges have it."""
+    name = "devices/md5_resplit"
+    places = {(row["device"], bisect_right(HEX, digest(row))) for row in rows(name)}
+    assert len({device for device, _ in places}) == len(places)
+    counted = by_hand(name, digest, HEX)
+    assert counted.writes == [region.writes for region in simulated(name).regions]
+    expected = counted.skews[10]
+    assert expected is not None
+    assert pytest.approx(expected[0]) == skew(name)
+    assert skew(name) > 2.5
+    by_device = Counter(row["device"] for row in rows(name))
+    assert set(BUSY) == {device for device, _ in by_device.most_common(2)}
+    [cause] = simulated(name).causes
+    top = by_device.most_common(1)[0][1] / len(rows(name))
+    assert ("hot_entity", top) == (cause.code, cause.evidence["share"])
+    assert pytest.approx(8 * top) == cause.bound
+
+
+@pytest.mark.claims(50)
+@pytest.mark.parametrize("key", ["[device][ts]", "[digest(device, 16)][ts]"])
+def test_without_and_with_a_digest_the_same_floor_is_foreseen(key: str) -> None:
+    """A quarter of the events on one of eight servers is twice its share, hashed or not."""
+    splits = {"algorithm": "uniform", "regions": 16, "first": "\\x00", "last": "\\xFF"}
+    design = changed("devices/md5_resplit", key=key, splits=splits)
+    bounds = {one.code: one.bound for one in foreseen(design)}
+    assert 8 * 0.25 == bounds["hot_entity"]
+    one = found("devices/md5_resplit", "hot-entity")
+    assert (0.25, 2.0) == (one.evidence["share"], one.evidence["bound"])
+    assert "moves the heat" in one.verdict
+
+
+@pytest.mark.claims(50)
+def test_listed_devices_spread_over_eight_buckets_and_others_keep_one() -> None:
+    """Regions of the keys, computed by hand, hold what the simulation counts: even servers."""
+    name = "devices/better"
+
+    def key(row: Mapping[str, Any]) -> bytes:
+        device, ts = struct.pack(">I", row["device"]), struct.pack(">q", milliseconds(row["ts"]))
+        first = mmh3.hash(device, 0, signed=False) % 16
+        spread = mmh3.hash(ts, 0, signed=False) % 8 if row["device"] in BUSY else 0
+        return bytes([(first + spread) % 16]) + device
+
+    places: dict[int, set[int]] = {}
+    for row in rows(name):
+        places.setdefault(row["device"], set()).add(key(row)[0])
+    assert {8} == {len(places[device]) for device in BUSY}
+    assert {1} == {len(held) for device, held in places.items() if device not in BUSY}
+    counted = by_hand(name, key, [bytes([n]) for n in range(1, 16)])
+    assert counted.writes == [region.writes for region in simulated(name).regions]
+    assert skew(name) < 1.1
+    assert [] == causes(name)
+
+
+@pytest.mark.claims(50)
+def test_only_reads_of_listed_devices_ask_several_buckets() -> None:
+    """Eight ranges for a busy device, one for any other: about half of the readings are theirs."""
+    name = "latest of a device"
+    assert 8 == explained("devices/better", name).fan_out
+    mean, most = asked("devices/better", name).fan_out
+    busy = sum(row["device"] in BUSY for row in rows("devices/better")) / 20_000
+    assert 8 == most
+    assert pytest.approx(1 + 7 * busy, abs=0.6) == mean
+
+
+# Splits for digits under hexadecimal ones
+
+
+@pytest.mark.claims(56, 71)
+def test_splits_00_to_90_leave_seven_of_sixteen_digits_to_the_last_region() -> None:
+    """Nothing lies in the first region and 43.75 % in the last, of all pairs of digits."""
+    pairs = [f"{n:02x}".encode() for n in range(256)]
+    shares = Counter(bisect_right(TENS, pair) for pair in pairs)
+    assert (0, 112 / 256) == (shares[0], shares[10] / 256)
+    evidence = found("devices/md5", "missed-splits").evidence
+    expected = {"regions": 11, "unreachable": 1, "expected": 0.4375}
+    assert expected == dict(evidence)
+    counted = by_hand("devices/md5", digest, TENS)
+    writes = [region.writes for region in simulated("devices/md5").regions]
+    assert counted.writes == writes
+    assert (0, max(writes)) == (writes[0], writes[10])
+    assert ["hot_entity", "missed_splits"] == causes("devices/md5")
+
+
+@pytest.mark.claims(56)
+def test_the_same_splits_fit_two_decimal_digits_but_for_the_first_region() -> None:
+    """Of 00 to 99 each of the others holds a tenth; the first is empty, and told as such."""
+    shares = Counter(bisect_right(TENS, f"{n:02d}".encode()) for n in range(100))
+    assert {0: 0, **dict.fromkeys(range(1, 11), 10)} == {n: shares[n] for n in range(11)}
+    design = changed(
+        "devices/md5",
+        key="[bucket(device, 100, as=decimal)][device][ts]",
+        splits=[split.decode() for split in TENS],
+        cluster={"servers": 10},
+    )
+    names = [one.name for one in rowkey_check(design)]
+    assert "empty-first-region" in names
+    assert "missed-splits" not in names
+
+
+def rowkey_check(design: rowkey.Design) -> Any:
+    """What the rules find in a design."""
+    from rowkey.lint import check
+
+    return check(design).found
+
+
+# Reversed times
+
+
+@pytest.mark.claims(44, 54)
+def test_an_hour_of_reversed_seconds_is_3600_runs() -> None:
+    """Among a day's seconds as digits, back to front: 86,333 of 86,400 rows from first to last."""
+    key = bind_key("[reverse(second)]", {"second": {"type": "digits", "width": 10}})
+    midnight = 1_609_459_200
+    day = {second: key.encode({"second": second}) for second in range(midnight, midnight + 86_400)}
+    assert {str(second)[::-1].encode() for second in day} == set(day.values())
+    hour = {day[midnight + second] for second in range(12 * 3_600, 13 * 3_600)}
+    assert (3_600, 86_333) == runs(hour, sorted(day.values()))
+
+
+@pytest.mark.claims(44, 54)
+def test_an_hour_of_a_reversed_calendar_is_3600_runs_too() -> None:
+    """So it is with yyyyMMddHHmmss, the bytes of the document's own key."""
+    key = bind_key("[reverse(ts:calendar)]", {"ts": "timestamp_s"})
+    noon = datetime(2021, 1, 1, 12, tzinfo=UTC)
+    midnight = noon - timedelta(hours=12)
+    day = [key.encode({"ts": midnight + timedelta(seconds=n)}) for n in range(86_400)]
+    assert [
+        (midnight + timedelta(seconds=n)).strftime("%Y%m%d%H%M%S")[::-1].encode()
+        for n in (0, 43_200, 86_399)
+    ] == [day[n] for n in (0, 43_200, 86_399)]
+    assert (3_600, 86_377) == runs(set(day[43_200:46_800]), sorted(day))
+
+
+@pytest.mark.claims(54)
+def test_reads_over_the_reversed_time_go_through_all_of_a_device() -> None:
+    """Its order is not served, its stretch is tested row by row; turned over, both are served."""
+    assert ["reversed-under-range"] * 2 == [one for one in rules("devices/md5") if "under" in one]
+    latest, hour = "latest of a device", "an hour of a device"
+    assert "sorted" == explained("devices/md5", latest).served
+    assert "ts" in explained("devices/md5", hour).residual
+    assert "forwards" == explained("devices/better", latest).served
+    assert () == explained("devices/better", hour).residual
+    wasted = asked("devices/md5", latest)
+    assert wasted.amplification is not None
+    assert wasted.amplification > 20
+    assert asked("devices/better", latest).amplification == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.claims(44)
+def test_reversed_times_do_spread() -> None:
+    """What is right in the advice: by the last digits of the time alone, keys lie evenly."""
+    places = Counter(str(1_609_459_200 + n)[::-1][0] for n in range(1_000))
+    assert dict.fromkeys("0123456789", 100) == dict(places)
+    design = changed(
+        "devices/md5",
+        key="[reverse(ts:calendar)][device]",
+        splits={"algorithm": "decimal_string", "regions": 10},
+        cluster={"servers": 10},
+    )
+    measured = rowkey.simulate.run(design)
+    assert {2_000} == {region.writes for region in measured.regions}
+
+
+# The reading in the key
+
+
+@pytest.mark.claims(57)
+def test_a_corrected_reading_becomes_a_second_row() -> None:
+    """With the value in the key both stand; with the value in a column the last one does."""
+    assert "float64" == found("devices/md5", "measured-value-in-key").evidence["type"]
+    left = {}
+    for name in ("devices/md5", "devices/better"):
+        with rowkey.open(read(name), "memory:", splits=[]) as table:
+            for value in (20.0, 21.5):
+                table.put({"device": 1, "ts": 1_609_459_200_000, "value": value})
+            left[name] = sorted(row["value"] for row in table.scan())
+    assert {"devices/md5": [20.0, 21.5], "devices/better": [21.5]} == left
+
+
+@pytest.mark.claims(4, 53, 57)
+def test_what_the_advice_puts_into_a_key() -> None:
+    """32 digits, 17 of the time and eight bytes of the reading, against 13 bytes."""
+    row = rows("devices/md5")[0]
+    time = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17][::-1].encode()
+    bits = struct.unpack(">Q", struct.pack(">d", row["value"]))[0] | 1 << 63
+    key = digest(row) + time + struct.pack(">Q", bits)
+    assert key == read("devices/md5").key.encode(row)
+    assert (57.0, 32 + 17 + 8) == (found("devices/md5", "long-key").evidence["key_bytes"], len(key))
+    assert 1 + 4 + 8 == simulated("devices/better").key_bytes

@@ -1,0 +1,261 @@
+"""Logs and metrics: the time in front, remainders of it, the host or the metric in front."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import mmh3
+import pytest
+
+from rowkey.lint import check
+from sources.judged import (
+    asked,
+    by_hand,
+    causes,
+    changed,
+    explained,
+    found,
+    milliseconds,
+    read,
+    rows,
+    rules,
+    simulated,
+    skew,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIXTEENTHS = [bytes([n]) for n in range(1, 16)]
+EVENTS = ["start", "stop", "warn", "fail"]
+
+
+def stamp(row: Mapping[str, Any]) -> int:
+    """The time of a line, in milliseconds."""
+    return milliseconds(row["ts"])
+
+
+def ended(text: str) -> bytes:
+    """Text with its end."""
+    return text.encode() + b"\0"
+
+
+# The time in front
+
+
+@pytest.mark.claims(10, 11, 49)
+def test_the_time_in_front_is_one_region() -> None:
+    """A region for each day of the calendar, and every line of a day goes to one of them."""
+    name = "logs/time_first"
+    splits = [f"2025122{n}".encode() for n in (8, 9)] + [b"20251230", b"20251231"]
+    splits += [f"2026010{n}".encode() for n in (1, 2, 3)]
+
+    def key(row: Mapping[str, Any]) -> bytes:
+        digits: str = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17]
+        return digits.encode() + ended(row["host"]) + bytes([EVENTS.index(row["event"])])
+
+    counted = by_hand(name, key, splits)
+    assert [0, 0, 0, 0, 0, 9_600, 0, 0] == counted.writes
+    assert counted.writes == [region.writes for region in simulated(name).regions]
+    expected = counted.skews[10]
+    assert expected is not None
+    assert 8.0 == expected[0] == skew(name)
+    assert ["moving_front"] == causes(name)
+    assert "ts" == found(name, "monotone-lead").evidence["field"]
+
+
+@pytest.mark.claims(37)
+def test_whole_seconds_in_milliseconds_leave_one_remainder() -> None:
+    """Of a hundred buckets one is used, foreseen, found and simulated."""
+    name = "logs/mod_100"
+    assert {0} == {stamp(row) % 100 for row in rows(name)}
+    evidence = found(name, "time-only-bucket").evidence
+    assert (1.0, 1, 100) == (evidence["step_s"], evidence["reached"], evidence["buckets"])
+    assert (99, 8.0) == (simulated(name).dead, skew(name))
+    assert ["time_only_bucket"] == causes(name)
+
+
+@pytest.mark.claims(37)
+@pytest.mark.parametrize(
+    ("step", "n", "expected"),
+    [(1_000, 100, 1), (60, 100, 5), (1_000, 16, 2), (1, 100, 100), (1_000, 101, 101)],
+)
+def test_a_remainder_reaches_n_by_the_common_divisor(step: int, n: int, expected: int) -> None:
+    """Keys of a day's times in steps begin with n / gcd(step, n) different bytes."""
+    key = changed("logs/mod_100", key=f"[mod(ts, {n})][ts]").key
+    leads = {key.encode({"ts": 1_767_225_600_000 + step * k})[0] for k in range(1_000)}
+    assert expected == n // math.gcd(step, n) == len(leads)
+
+
+@pytest.mark.claims(38)
+def test_a_hundred_buckets_are_a_hundred_ranges() -> None:
+    """An hour is a range for each bucket; two buckets a server are enough, and sixteen ranges."""
+    read_name = "lines of an hour"
+    assert 100 == explained("logs/mod_100", read_name).fan_out
+    assert (100.0, 100) == asked("logs/mod_100", read_name).fan_out
+    one = found("logs/mod_100", "too-many-buckets")
+    assert (100, [read_name]) == (one.value, one.evidence["reads"])
+    assert (16.0, 16) == asked("logs/better_by_time", read_name).fan_out
+
+
+@pytest.mark.claims(10, 37)
+def test_a_bucket_of_the_host_is_even_under_the_same_stamps() -> None:
+    """Counted by hand with another program's hash, load lies as the simulation says: evenly."""
+    name = "logs/better_by_time"
+
+    def key(row: Mapping[str, Any]) -> bytes:
+        bucket = mmh3.hash(ended(row["host"]), 0, signed=False) % 16
+        return bytes([bucket]) + struct.pack(">q", stamp(row)) + ended(row["host"])
+
+    counted = by_hand(name, key, SIXTEENTHS)
+    assert counted.writes == [region.writes for region in simulated(name).regions]
+    expected = counted.skews[10]
+    assert expected is not None
+    assert pytest.approx(expected[0]) == skew(name)
+    assert skew(name) < 1.15
+
+
+# The host in front
+
+
+@pytest.mark.claims(39)
+def test_many_hosts_in_front_are_even() -> None:
+    """Hundreds of hosts a region, none with a hundredth of the lines, over quantiles of names."""
+    name = "logs/host_first"
+    hosts = Counter(row["host"] for row in rows(name))
+    assert len(hosts) > 100 * 16
+    assert max(hosts.values()) < hosts.total() / 100
+    assert [] == causes(name)
+    assert skew(name) < 1.15
+
+
+@pytest.mark.claims(39, 51)
+def test_a_dozen_hosts_in_front_leave_regions_empty() -> None:
+    """Twelve values reach twelve of sixteen regions, and four servers have two of them."""
+    name = "logs/few_hosts"
+    hosts = {row["host"] for row in rows(name)}
+    assert 12 == len(hosts)
+    splits = [f"{n:08d}".encode() for n in range(1, 16)]
+    counted = by_hand(name, lambda row: ended(row["host"]), splits)
+    assert 4 == counted.writes.count(0) == simulated(name).dead
+    expected = counted.skews[10]
+    assert expected is not None
+    assert pytest.approx(expected[0]) == skew(name)
+    assert skew(name) > 8 * 2 / 12
+    cause = next(one for one in simulated(name).causes if one.code == "few_entities")
+    assert (12, 16, 12) == tuple(cause.evidence[word] for word in ("values", "regions", "used"))
+    assert "few-leading-values" in rules(name)
+
+
+@pytest.mark.claims(40)
+def test_eight_bits_of_digest_make_rows_of_different_hosts_one() -> None:
+    """Two thousand hosts share 256 digests: lines meet, as a set of the pieces counts."""
+    name = "logs/host_digest"
+    digests = {row["host"]: hashlib.md5(row["host"].encode()).digest()[:1] for row in rows(name)}
+    assert len(set(digests.values())) <= 256 < len(digests)
+    places = {(digests[row["host"]], row["event"], stamp(row)) for row in rows(name)}
+    met = len(rows(name)) - len(places)
+    assert met > 0
+    assert met == simulated(name).overwritten == found(name, "overwritten-rows").evidence["repeats"]
+    assert "host" == found(name, "colliding-keys").evidence["field"]
+    row = rows(name)[0]
+    assert digests[row["host"]] == read(name).key.encode(row)[:1]
+
+
+@pytest.mark.claims(40)
+def test_nineteen_values_of_eight_bits_are_near_even_odds() -> None:
+    """The birthday bound the rule computes with agrees with the exact product, to a fifth."""
+    exact = 1 - math.prod(1 - n / 256 for n in range(19))
+    assert 0.45 < exact < 0.5
+    assert 1 - math.exp(-(19**2) / 2**9) == pytest.approx(exact, rel=0.2)
+
+
+@pytest.mark.claims(40)
+@pytest.mark.parametrize(("length", "severity"), [(4, "info"), (3, "warning")])
+def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> None:
+    """Two thousand values in n bytes: n² / 2^(bits + 1), a warning above one in a thousand."""
+    host = {"type": "text", "max_bytes": 40, "distinct": 2_000}
+    design = changed(
+        "logs/host_digest", key=f"[digest(host, {length})][event][ts]", fields={"host": host}
+    )
+    [one] = check(design, select=["colliding-keys"]).found
+    assert pytest.approx(2_000**2 / 2 ** (8 * length + 1)) == one.evidence["odds"]
+    assert severity == one.severity
+
+
+@pytest.mark.claims(40)
+def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
+    """What the book means by its 16: bytes."""
+    host = {"type": "text", "max_bytes": 40, "distinct": 10**12}
+    design = changed("logs/host_digest", key="[digest(host, 16)][event][ts]", fields={"host": host})
+    assert () == check(design, select=["colliding-keys"]).found
+
+
+# The latest first
+
+
+@pytest.mark.claims(13)
+def test_the_time_turned_over_is_javas_subtraction() -> None:
+    """The last eight bytes are Long.MAX_VALUE - ts, so the latest line of a host comes first."""
+    key = read("logs/better_by_host").key
+    row = {"host": "web-1.example", "event": "fail"}
+    made = {}
+    for ts in (0, 1, 1_767_225_600_000, 2**62):
+        made[ts] = key.encode({**row, "ts": ts})
+        assert struct.pack(">q", 2**63 - 1 - ts) == made[ts][-8:]
+    assert sorted(made, reverse=True) == sorted(made, key=made.__getitem__)
+
+
+@pytest.mark.claims(13)
+def test_without_it_a_scan_runs_backwards() -> None:
+    """Since 0.98 a scan can be reversed: the order is served either way, and one way is told."""
+    name = "latest failures of a host"
+    assert "forwards" == explained("logs/better_by_host", name).served
+    assert "backwards" == explained("logs/host_first", name).served
+    one = found("logs/host_first", "latest-read-backwards")
+    assert ("info", True) == (one.severity, "0.98" in one.verdict)
+
+
+# Metrics
+
+
+@pytest.mark.claims(51, 80)
+def test_few_metrics_in_front_are_not_even() -> None:
+    """Ten metrics over sixteen regions leave six without a row, and some servers have two."""
+    name = "metrics/few"
+    splits = [region.start for region in simulated(name).regions[1:]]
+    counted = by_hand(name, lambda row: struct.pack(">H", row["metric"]), splits)
+    assert 6 == counted.writes.count(0) == simulated(name).dead
+    expected = counted.skews[10]
+    assert expected is not None
+    assert pytest.approx(expected[0]) == skew(name)
+    assert skew(name) > 1.5
+    assert ["few-leading-values"] == rules(name)
+
+
+@pytest.mark.claims(80)
+def test_many_metrics_in_front_are_even_although_each_goes_forwards() -> None:
+    """With 2,000 metrics the same key is even, and nothing is found in it."""
+    name = "metrics/many"
+    assert 2_000 == len({row["metric"] for row in rows(name)})
+    counted = by_hand(
+        name,
+        lambda row: struct.pack(">H", row["metric"]),
+        [region.start for region in simulated(name).regions[1:]],
+    )
+    expected = counted.skews[10]
+    assert expected is not None
+    assert pytest.approx(expected[0]) == skew(name)
+    assert skew(name) < 1.1
+    assert ([], []) == (rules(name), causes(name))
+
+
+@pytest.mark.claims(80)
+def test_few_metrics_spread_by_what_else_differs() -> None:
+    """A bucket of metric and host is even with ten metrics too; a minute is sixteen ranges."""
+    assert skew("metrics/better") < 1.1
+    assert (16.0, 16) == asked("metrics/better", "a minute of a metric").fan_out

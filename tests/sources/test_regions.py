@@ -1,0 +1,244 @@
+"""How many regions, where they begin, how they grow; and imports in the order of the keys."""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections import Counter
+from itertools import pairwise
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import mmh3
+import numpy as np
+import pytest
+
+import rowkey
+from rowkey.lint import check
+from rowkey.regions import (
+    MAX_FILE_SIZE,
+    Demand,
+    grow,
+    integer_bound,
+    memstore_regions,
+    opinions_on,
+    size_regions,
+)
+from rowkey.simulate import cut_by_algorithm
+from sources.judged import (
+    by_hand,
+    causes,
+    changed,
+    clock,
+    found,
+    read,
+    rows,
+    rules,
+    simulated,
+    skew,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GIB, TIB = 2**30, 2**40
+ARTICLE = "article of 2021, by size"
+
+# No splits
+
+
+@pytest.mark.claims(63)
+def test_without_splits_one_server_takes_everything() -> None:
+    """One region is one server of eight, and the first finding."""
+    name = "regions/unsplit"
+    assert [region.writes for region in simulated(name).regions] == [len(rows(name))]
+    assert 8.0 == skew(name, 600)
+    assert (["one-region-at-first"], ["integer_imbalance"]) == (rules(name), causes(name))
+
+
+@pytest.mark.claims(63)
+def test_the_first_region_splits_at_256_megabytes() -> None:
+    """Twice the flush size of 128 MB: the 257th of a stream of megabytes makes two of one."""
+    keys = np.random.default_rng(1).permutation(10_000)
+    for count, expected in ((256, 1), (257, 2)):
+        assert expected == grow(keys[:count], 2**20, servers=8).regions
+
+
+@pytest.mark.claims(63)
+def test_by_itself_a_front_splits_behind_it() -> None:
+    """Keys that rise leave each region half full behind them, and all writes in the last one."""
+    grown = grow(np.arange(200_000), 2**20, servers=8, last=0.001)
+    assert 0.4 < float(np.median(grown.sizes)) / MAX_FILE_SIZE < 0.6
+    assert pytest.approx(1 - 1 / grown.regions) == grown.idle
+
+
+# How many
+
+
+@pytest.mark.claims(72, 75)
+def test_five_regions_keep_five_of_eight_servers_busy() -> None:
+    """A region is on one server: the fullest has eight fifths of a fair share."""
+    name = "regions/small"
+    assert skew(name, 600) == pytest.approx(8 / 5, rel=0.03)
+    [cause] = simulated(name).causes
+    assert ("integer_imbalance", 8 / 5) == (cause.code, cause.evidence["bound"])
+    one = found(name, "fewer-regions-than-servers")
+    assert (5, 8) == (one.value, one.evidence["servers"])
+    assert "as many servers" in one.verdict
+    enough = changed(name, cluster={"servers": 5})
+    assert () == check(enough, select=["fewer-regions-than-servers"]).found
+
+
+@pytest.mark.claims(10, 14, 72)
+@pytest.mark.parametrize("regions", [3, 5, 8, 10, 12, 16, 20])
+def test_regions_that_the_servers_do_not_divide_are_uneven(regions: int) -> None:
+    """The busiest of eight servers has ceil(k / 8) of k even regions; a round robin shows it."""
+    loads = Counter(region % 8 for region in range(regions))
+    assert pytest.approx(max(loads.values()) * 8 / regions) == integer_bound(regions, 8)
+    assert ceil(regions / 8) == max(loads.values())
+
+
+@pytest.mark.claims(70, 73)
+def test_ten_terabytes_in_120_regions_split_anyway() -> None:
+    """By rate, time to live and the bytes of a cell, computed here: 85.3 GiB a region, not 10."""
+    cell = 20 + (4 + 8 + 8) + 1 + len("body") + 1_015
+    size = 4_000 * 30 * 86_400 * cell
+    evidence = found("regions/capped", "outgrown-regions").evidence
+    assert (size, 120) == (evidence["size"], evidence["regions"])
+    assert pytest.approx(85.3, abs=0.05) == size / 120 / GIB
+    assert pytest.approx(size / 120) == evidence["region_bytes"]
+    assert ceil(size / MAX_FILE_SIZE) == evidence["wanted"] == 1_024
+    assert 10 * GIB == MAX_FILE_SIZE
+    assert 85.3 == pytest.approx(10 * TIB / 120 / GIB, abs=0.05)
+    assert [] == rules("regions/better_large")
+
+
+@pytest.mark.claims(73)
+def test_the_documents_table_of_sizes_has_a_gap() -> None:
+    """Of 10 TiB it says 120; of 100 GiB nothing; of 20 GiB five to ten."""
+
+    def said(size: int) -> tuple[int | None, int | None]:
+        [one] = [one for one in opinions_on(Demand(size=size)) if one.source == ARTICLE]
+        return one.least, one.most
+
+    assert [(5, 10), (None, None), (120, 120)] == [said(n) for n in (20 * GIB, 100 * GIB, 10 * TIB)]
+
+
+@pytest.mark.claims(70)
+def test_six_to_eight_gigabytes_a_region_are_fewer_than_a_region_may_have() -> None:
+    """The document's count is above what the default limit asks for, and the book's below it."""
+    by_source = {one.source: one for one in opinions_on(Demand(size=TIB))}
+    article = by_source["article of 2021, per region"]
+    assert (ceil(TIB / (8 * GIB)), ceil(TIB / (6 * GIB))) == (article.least, article.most)
+    limit = by_source["HBase 2.6, hbase.hregion.max.filesize"]
+    assert ceil(TIB / (10 * GIB)) == limit.least
+    book = by_source["HBase book, region size"]
+    assert (ceil(TIB / (50 * GIB)), limit.least) == (book.least, book.most)
+
+
+@pytest.mark.claims(74)
+def test_the_books_figures() -> None:
+    """51 MemStores at 16 GB; 50 to 100 regions a table; 20 to 200 a server, ten to start with."""
+    assert 16 * GIB * 4 // 10 // (128 * 2**20) == 51 == memstore_regions(16 * GIB, 1)
+    assert 51 // 2 == memstore_regions(16 * GIB, 2)
+    by_source = {one.source: one for one in opinions_on(Demand(servers=8))}
+    assert (50, 100) == (
+        by_source["HBase book, regions per table"].least,
+        by_source["HBase book, regions per table"].most,
+    )
+    server = by_source["HBase book, regions per server"]
+    assert (8 * 20, 8 * 200) == (server.least, server.most)
+    assert 80 == by_source["HBase book, pre-splitting"].most
+
+
+@pytest.mark.claims(75)
+def test_scans_want_fewer_regions_and_servers_as_many_as_they_are() -> None:
+    """The advice for the same table: a multiple of the servers, not above what scans bear."""
+    for servers in (3, 8, 16):
+        plain = size_regions(Demand(size=TIB, servers=servers)).regions
+        scanned = size_regions(Demand(size=TIB, servers=servers, scans=True)).regions
+        assert scanned <= plain
+        assert (0, 0) == (plain % servers, scanned % servers)
+
+
+# Where they begin
+
+
+@pytest.mark.claims(71)
+def test_splits_of_hexadecimal_digits_are_in_lower_case() -> None:
+    """Equal steps of eight digits; in capitals they would miss what a digest begins with."""
+    expected = [f"{2**32 * n // 16:08x}".encode() for n in range(1, 16)]
+    assert expected == list(cut_by_algorithm("hex_string", 16).boundaries.splits)
+    assert b"f0000000" == expected[-1] > b"F0000000"
+
+
+@pytest.mark.claims(56, 71)
+@pytest.mark.parametrize(
+    ("lead", "algorithm", "meets"),
+    [
+        ("digest(item, 4, as=hex)", "hex_string", True),
+        ("digest(item, 4, as=hex)", "uniform", False),
+        ("digest(item, 4, as=hex)", "decimal_string", False),
+        ("bucket(item, 10000, as=decimal)", "decimal_string", True),
+        ("digest(item, 4)", "uniform", True),
+        ("digest(item, 4)", "hex_string", False),
+    ],
+)
+def test_an_algorithm_fits_one_sort_of_prefix(lead: str, algorithm: str, *, meets: bool) -> None:
+    """Ten thousand keys, in their regions: the fullest has little more than its share, or much."""
+    design = changed(
+        "regions/better_small",
+        key=f"[{lead}][item][ts]",
+        splits={"algorithm": algorithm, "regions": 16},
+    )
+    splits = list(design.cut.boundaries(design.key).splits)
+    keys = [design.key.encode({"item": item, "ts": 0}) for item in range(10_000)]
+    fullest = max(Counter(bisect_right(splits, key) for key in keys).values()) / len(keys)
+    assert meets == (fullest < 1.2 / 16)
+    told = check(design, select=["missed-splits"]).found
+    assert meets == (not told)
+
+
+# Imports
+
+
+@pytest.mark.claims(79)
+def test_an_import_in_the_order_of_keys_is_one_region_at_a_time() -> None:
+    """By hand: in each window of equal numbers one bucket has everything, all over time alike."""
+    name = "imports/sorted"
+
+    def key(row: Mapping[str, Any]) -> bytes:
+        customer = struct.pack(">I", row["customer"])
+        return bytes([mmh3.hash(customer, 0, signed=False) % 16]) + customer
+
+    made = [key(row) for row in rows(name)]
+    assert made == sorted(made)
+    counted = by_hand(name, key, [bytes([n]) for n in range(1, 16)], clock(name))
+    total, median, worst = counted.shares["regions"]
+    assert (1.0, 1.0) == (median, worst)
+    assert total < 1.2 / 16
+    shares = simulated(name).region_shares
+    assert pytest.approx(total) == shares.total
+    assert (median, worst) == (shares.median, shares.worst)
+    assert (["sorted-import"], ["moving_front"]) == (rules(name), causes(name))
+
+
+@pytest.mark.claims(79)
+def test_the_same_rows_shuffled_are_even() -> None:
+    """Under the same key every window has all regions, and nothing is found."""
+    shares = simulated("imports/better_shuffled").region_shares
+    assert shares.worst < 2 / 16
+    assert skew("imports/better_shuffled") < 1.1
+    assert ([], []) == (rules("imports/better_shuffled"), causes("imports/better_shuffled"))
+    assert read("imports/sorted").key.terms == read("imports/better_shuffled").key.terms
+
+
+@pytest.mark.claims(64)
+def test_spread_locality_and_uniqueness_are_three_measures() -> None:
+    """Of orders in the document's form and today's: none of the three stands for another."""
+    joined, better = simulated("orders_by_user/joined"), simulated("orders_by_user/better")
+    assert max(joined.verdict.skew, better.verdict.skew) < 1.25 * joined.verdict.even
+    assert [False, True] == [one.reads[0].serves_order for one in (joined, better)]
+    unique = [rowkey.properties_of(one.design).unique for one in (joined, better)]
+    assert [False, True] == unique
+    assert all(before < after for before, after in pairwise(better.boundaries.splits))

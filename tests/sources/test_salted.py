@@ -1,0 +1,201 @@
+"""foo0001 and so on: random letters, hashed letters, a byte of a hash."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+from typing import TYPE_CHECKING
+
+import mmh3
+import pytest
+
+import rowkey
+from rowkey.engines import Span
+from sources.judged import (
+    asked,
+    by_hand,
+    causes,
+    explained,
+    found,
+    milliseconds,
+    read,
+    rows,
+    rules,
+    simulated,
+    skew,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+THINGS = ["foo0001", "foo0002", "foo0003", "foo0004"]
+LISTED = [("a", "foo0003"), ("b", "foo0001"), ("c", "foo0003"), ("c", "foo0004"), ("d", "foo0002")]
+"""The keys that document 0 prints: four things, five rows."""
+
+
+def hashed(name: str) -> int:
+    """The hash of a name with its end, by another program."""
+    return int(mmh3.hash(name.encode() + b"\0", 0, signed=False))
+
+
+def java(name: bytes) -> int:
+    """HBase's Bytes.hashCode: 31 h + byte, from 1, in 32 bits with a sign."""
+    number = 1
+    for byte in name:
+        number = (31 * number + (byte ^ 0x80) - 0x80) & 0xFFFFFFFF
+    return number - (1 << 32) if number >> 31 else number
+
+
+@pytest.mark.claims(11, 14)
+def test_names_that_count_up_are_one_region_at_a_time() -> None:
+    """Nothing in front: of each window one region has everything until old names come again."""
+    assert 7.5 < skew("salted/names_first") <= 8.0
+    assert ["moving_front"] == causes("salted/names_first")
+    assert "name" == found("salted/names_first", "monotone-lead").evidence["field"]
+
+
+# A random letter
+
+
+@pytest.mark.claims(14, 21)
+def test_the_documents_list_is_one_thing_under_two_letters() -> None:
+    """Salts 0 and 2 give its a-foo0003 and c-foo0003, which are two rows and one name."""
+    key = read("salted/random_letters").key
+    made = [key.encode({"name": name}, salt="abcd".index(letter)) for letter, name in LISTED]
+    assert [f"{letter}-{name}".encode() for letter, name in LISTED] == made
+    names = [key.decode(one)["name"] for one in made]
+    assert (5, 4) == (len(set(made)), len(set(names)))
+    assert ["foo0003"] == [name for name, count in Counter(names).items() if count == 2]
+
+
+@pytest.mark.claims(14, 21)
+def test_what_is_put_again_stands_under_several_letters() -> None:
+    """Forty puts of four things leave far more rows than four; under hashed letters, four."""
+    left: dict[str, list[bytes]] = {}
+    for name in ("salted/random_letters", "salted/hashed_letters"):
+        clock = count(1_700_000_000_000).__next__
+        with rowkey.open(read(name), "memory:", clock=clock) as table:
+            for turn in range(10):
+                for thing in THINGS:
+                    table.put({"name": thing, "ts": turn})
+            (cursor,) = table.store.scan([Span()])
+            left[name] = [row.row for row in cursor]
+    assert THINGS == sorted(row[2:].decode() for row in left["salted/hashed_letters"])
+    assert set(THINGS) == {row[2:].decode() for row in left["salted/random_letters"]}
+    assert len(left["salted/random_letters"]) > 10
+
+
+@pytest.mark.claims(14, 21)
+def test_duplicates_are_foretold_from_the_recording() -> None:
+    """Four hundred names come again, and three of four draw another letter."""
+    names = Counter(row["name"] for row in rows("salted/better"))
+    repeats = names.total() - len(names)
+    evidence = found("salted/random_letters", "random-salt").evidence
+    assert (400, 400, 400 * 3 / 4) == (repeats, evidence["repeats"], evidence["duplicates"])
+    assert "random-salt" not in rules("salted/hashed_letters")
+
+
+@pytest.mark.claims(14, 15, 78)
+def test_a_get_is_four_gets_under_random_letters_and_one_under_hashed_ones() -> None:
+    """The ranges of one name: every letter, or the one that the hash tells."""
+    told = explained("salted/random_letters", "a thing")
+    assert ("get", 4) == (told.runs, told.fan_out)
+    assert ["a thing"] == found("salted/random_letters", "random-salt").evidence["gets"]
+    assert (4.0, 4) == asked("salted/random_letters", "a thing").fan_out
+    for name in ("salted/hashed_letters", "salted/java_byte", "salted/better"):
+        assert ("get", 1) == (explained(name, "a thing").runs, explained(name, "a thing").fan_out)
+
+
+@pytest.mark.claims(15, 86)
+def test_a_hash_gives_a_name_the_same_letter_whoever_asks() -> None:
+    """The letter is that of the hash, computed by another program."""
+    key = read("salted/hashed_letters").key
+    for name in THINGS:
+        letter = "abcd"[hashed(name) % 4]
+        assert f"{letter}-{name}".encode() == key.encode({"name": name})
+
+
+@pytest.mark.claims(14, 87)
+@pytest.mark.parametrize("name", ["salted/random_letters", "salted/hashed_letters"])
+def test_four_letters_are_four_times_the_writes_and_not_more(name: str) -> None:
+    """Four regions, even, on eight servers: four of them write, twice their fair share each."""
+    assert 4 == len(simulated(name).regions)
+    assert skew(name) == pytest.approx(8 / 4, rel=0.06)
+    [cause] = simulated(name).causes
+    assert ("integer_imbalance", 2.0) == (cause.code, cause.evidence["bound"])
+    assert 8 == found(name, "fewer-regions-than-servers").evidence["servers"]
+
+
+@pytest.mark.claims(87)
+def test_hashed_letters_are_as_even_as_their_hash() -> None:
+    """Counted by hand, each region of the four has what it has in the simulation."""
+    counts = Counter(hashed(row["name"]) % 4 for row in rows("salted/hashed_letters"))
+    writes = [region.writes for region in simulated("salted/hashed_letters").regions]
+    assert [counts[n] for n in range(4)] == writes
+
+
+# A byte of a hash
+
+
+@pytest.mark.claims(68)
+def test_the_formula_as_printed_makes_bytes_above_the_number_of_buckets() -> None:
+    """A negative hash has a negative remainder in Java; here the sign is dropped."""
+    key = read("salted/java_byte").key
+    names = {row["name"].encode() for row in rows("salted/java_byte")}
+    hashes = {name: java(name + b"\0") for name in names}
+    assert any(number < 0 for number in hashes.values())
+    printed = {name: (abs(n) % 16 * (1 if n >= 0 else -1)) & 0xFF for name, n in hashes.items()}
+    assert max(printed.values()) > 127
+    made = {name: key.encode({"name": name.decode()})[0] for name in names}
+    assert {name: abs(number) % 16 for name, number in hashes.items()} == made
+    assert set(range(16)) == set(made.values())
+
+
+@pytest.mark.claims(68)
+def test_a_byte_of_java_is_less_even_than_one_of_murmur() -> None:
+    """The fullest bucket over the mean, counted by hand, is what the rule says."""
+    names = [row["name"] for row in rows("salted/java_byte")]
+    full = Counter(abs(java(name.encode() + b"\0")) % 16 for name in names)
+    evidence = found("salted/java_byte", "java-hash").evidence
+    assert pytest.approx(max(full.values()) * 16 / len(names)) == evidence["fullest"]
+    assert 16 == evidence["used"]
+    even = Counter(hashed(name) % 16 for name in names)
+    assert max(even.values()) < max(full.values())
+
+
+@pytest.mark.claims(68, 69)
+def test_a_byte_in_front_is_one_byte() -> None:
+    """The whole key is that byte and the name with its end, and load lies as the hash has it."""
+    key = read("salted/better").key
+    for name in THINGS:
+        assert bytes([hashed(name) % 16]) + name.encode() + b"\0" == key.encode({"name": name})
+
+    def lead(row: Mapping[str, Any]) -> bytes:
+        return bytes([hashed(row["name"]) % 16])
+
+    counted = by_hand(
+        "salted/better",
+        lead,
+        [bytes([n]) for n in range(1, 16)],
+        [milliseconds(row["ts"]) for row in rows("salted/better")],
+    )
+    assert counted.writes == [region.writes for region in simulated("salted/better").regions]
+    expected = counted.skews[10]
+    assert expected is not None
+    assert pytest.approx(expected[0]) == skew("salted/better")
+    assert skew("salted/better") < 1.15
+
+
+@pytest.mark.claims(69, 78)
+def test_things_come_in_their_order_merged_from_all_buckets() -> None:
+    """Each bucket is in order, and sixteen ranges are merged into the order of all names."""
+    names = [f"foo{n:04d}" for n in range(300, 0, -1)]
+    with rowkey.open(read("salted/better"), "memory:") as table:
+        for name in names:
+            table.put({"name": name, "ts": 1})
+        first = [row["name"] for row in table.read("first things")]
+    assert sorted(names)[:100] == first
+    told = explained("salted/better", "first things")
+    assert (16, "forwards") == (told.fan_out, told.served)
+    assert (16.0, 16) == asked("salted/better", "first things").fan_out
