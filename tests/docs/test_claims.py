@@ -36,6 +36,13 @@ def test_every_claim_stands_on_the_page_once() -> None:
         assert [True] == [claim.says in line for line in lines if line.startswith(begins)]
 
 
+def test_the_chinese_page_counts_them() -> None:
+    """As many claims as the documents make are told in Chinese."""
+    text = (ROOT / "docs" / "zh.md").read_text(encoding="utf-8")
+    made = [claim for claim in stated().claims if claim.documents]
+    assert f"共 {len(made)} 条说法" in text
+
+
 def with_claim(book: Book, changed: int, change: dict[str, object]) -> Book:
     """The book with one claim changed."""
     claims = [
