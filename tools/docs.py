@@ -1,4 +1,4 @@
-"""Writes the reference and the command's help from the classes.
+"""Writes the reference, the page on the books and the command's help from classes and data.
 
 `docs.py` writes, `docs.py --check` compares,
 `docs.py --outside` prints a page of the kinds that other installed packages offer.
@@ -14,11 +14,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "docs" / "reference"
+DOCS = ROOT / "docs"
+FOLDER = DOCS / "reference"
 HELP = ROOT / "src" / "rowkey" / "cli" / "help.txt"
 sys.path.insert(0, str(ROOT))
 
-from tools.reference import command_help, outside, written  # noqa: E402
+from tools.reference import beside, command_help, outside, written  # noqa: E402
 
 
 def main() -> int:
@@ -32,12 +33,12 @@ def main() -> int:
         print(outside(), end="")
         return 0
     if given.check:
-        stale = differences(given.folder)
-        if HELP.read_text(encoding="utf-8") != command_help():
-            stale += f"\n{HELP.name} is not what the command says. Run `make docs`."
+        stale = "\n".join(filter(None, (differences(given.folder), stale_beside(), stale_help())))
         print(stale or "the reference is what the classes say")
         return 1 if stale else 0
     write(given.folder)
+    for name, text in beside().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
     HELP.write_text(command_help(), encoding="utf-8")
     return 0
 
@@ -57,16 +58,30 @@ def differences(folder: Path) -> str:
     """What stands in a folder against what should, as a diff; empty if nothing is stale."""
     pages = written()
     names = sorted({*pages, *(path.name for path in folder.glob("*.md"))})
-    lines: list[str] = []
-    for name in names:
-        path = folder / name
-        stands = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if stands != pages.get(name, ""):
-            made = pages.get(name, "").splitlines()
-            lines += difflib.unified_diff(
-                stands.splitlines(), made, f"docs/reference/{name}", "the classes", lineterm=""
-            )
+    lines = [line for name in names for line in _diff(folder / name, pages.get(name, ""))]
     return "\n".join([*lines, "Run `make docs`."]) if lines else ""
+
+
+def stale_beside() -> str:
+    """The same of the pages that stand beside the reference."""
+    lines = [line for name, text in beside().items() for line in _diff(DOCS / name, text)]
+    return "\n".join([*lines, "Run `make docs`."]) if lines else ""
+
+
+def stale_help() -> str:
+    """What is to be said of the command's help, if it is stale."""
+    is_fresh = HELP.read_text(encoding="utf-8") == command_help()
+    return "" if is_fresh else f"{HELP.name} is not what the command says. Run `make docs`."
+
+
+def _diff(path: Path, made: str) -> list[str]:
+    """What stands in a file against what should; no line if they are the same."""
+    stands = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if stands == made:
+        return []
+    old, new = stands.splitlines(), made.splitlines()
+    name = f"docs/reference/{path.name}" if path.parent != DOCS else f"docs/{path.name}"
+    return list(difflib.unified_diff(old, new, name, "the classes", lineterm=""))
 
 
 if __name__ == "__main__":

@@ -137,6 +137,7 @@ def events(count: int, hosts: int, busiest: float = 0.0) -> list[list[str]]:
 LOG = ("time", "host", "level", "message")
 
 
+@pytest.mark.claims(60)
 def test_many_entities_share_no_fate(tmp_path: Path) -> None:
     """Of many hosts, none busy, a bucket of the host and the time behind it are the key."""
     path = written(tmp_path, LOG, events(8_000, 400))

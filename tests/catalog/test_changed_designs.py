@@ -103,6 +103,7 @@ def test_rows_outlive_a_safe_change(key: str, changes: dict[str, Any], url: str)
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("behind", ["[more]", "[desc(more)]", "[more][yet]"])
+@pytest.mark.claims(59)
 def test_a_key_may_grow_at_its_end(key: str, behind: str, url: str) -> None:
     """Rows from before lack the new field, are found as such, and may stand beside others."""
     with rowkey.open(design(key), url) as table, table.batch() as batch:
@@ -194,6 +195,7 @@ def url(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("changed", "said"), UNSAFE.values(), ids=UNSAFE)
+@pytest.mark.claims(61)
 def test_other_changes_are_refused_with_the_difference(
     changed: rowkey.Design, said: list[str], url: str
 ) -> None:

@@ -32,6 +32,7 @@ def test_cell_is_as_long_as_its_bytes(
     assert expected == cell_bytes(*lengths)
 
 
+@pytest.mark.claims(5)
 def test_example_of_the_overhead() -> None:
     """16 bytes of row, 1 of family, 4 of qualifier and 8 of value make 49, 20 of them overhead."""
     assert (20, 49) == (OVERHEAD, cell_bytes(16, 1, 4, 8))

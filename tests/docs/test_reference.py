@@ -126,6 +126,14 @@ def test_every_verb_and_option_is_listed() -> None:
         assert [] == [option for option in options if option not in section]
 
 
+def test_every_verb_stands_on_the_chinese_page() -> None:
+    """The page in Chinese lists each verb once, and no other."""
+    text = (ROOT / "docs" / "zh.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| `")]
+    told = [verb for row in rows for verb in re.findall(r"`(\w+)`", row)]
+    assert program.list_commands(Context(program)) == sorted(told)
+
+
 DOCUMENTS = (SIMULATE, CHECK, SPLITS_FIELDS, VECTORS, EXPLANATIONS, COUNT, REGIONS)
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from engines.doing import delete, put, settle, times, values
 from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Check
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     from engines.benches import Bench
 
 
+@pytest.mark.claims(28)
 def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
     """A cell is seen as long as its timestamp is no less than now - TTL."""
     store = bench.create([Family("d", ttl_s=2)])
@@ -37,6 +40,7 @@ def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
     assert [b"old"] == values(store, b"r", raw=True, versions=9)
 
 
+@pytest.mark.claims(30)
 def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
     """A cell's own time to live cannot lengthen its family's."""
     store = bench.create([Family("d", ttl_s=1)])
@@ -45,6 +49,7 @@ def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
     assert [] == times(store, b"r")
 
 
+@pytest.mark.claims(28)
 def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
     """A time to live counts from the cell's timestamp, not from when it was put."""
     store = bench.create([Family("d")])
@@ -52,6 +57,7 @@ def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
     assert [] == times(store, b"r")
 
 
+@pytest.mark.claims(27)
 def test_min_versions_outlive_their_time(bench: Bench) -> None:
     """The newest version stays although its time is over, also after a compaction."""
     store = bench.create([Family("d", versions=3, ttl_s=1, min_versions=1)])

@@ -20,6 +20,7 @@ def test_a_read_gives_the_newest_version(deep: Store) -> None:
     assert [3, 2] == times(deep, b"r", versions=2)
 
 
+@pytest.mark.claims(26)
 def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
     """What is asked is cut to what the family keeps, though more is stored."""
     for at in (1, 2, 3):
@@ -35,6 +36,7 @@ def test_a_put_of_the_same_moment_replaces(store: Store) -> None:
     assert [b"second"] == values(store, b"r", versions=9, raw=True)
 
 
+@pytest.mark.claims(25)
 def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
     """Of five versions three are left; a flush alone drops none."""
     for at in range(1, 6):

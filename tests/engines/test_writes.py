@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 GOOD = Cell("d", b"q", 1, b"v")
 
 
+@pytest.mark.claims(24)
 def test_a_mutation_is_applied_whole(bench: Bench) -> None:
     """Puts and deletes of several columns and families of a row come together."""
     store = bench.create([Family("d"), Family("e")])
@@ -31,6 +32,7 @@ def test_a_mutation_is_applied_whole(bench: Bench) -> None:
     assert [("d", b"new"), ("e", b"new")] == columns(store, b"r")
 
 
+@pytest.mark.claims(24)
 def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
     """While one thread rewrites both families of a row, another one sees them agree."""
     store = bench.create([Family("d"), Family("e")])

@@ -92,3 +92,22 @@ def test_decoding(vector: Vector) -> None:
     claimed = [name for name in key.fields if key.body.residue(name).nothing]
     expected = {name: key.fields[name].normal(vector.row[name]) for name in claimed}
     assert expected == key.decode(encoded)
+
+
+@pytest.mark.claims(67)
+@pytest.mark.parametrize(
+    ("order", "reversed_order"),
+    [
+        ("2021010101010101", "1010101010101202"),
+        ("20210202020202", "20202020201202"),
+        ("20210303030303", "30303030301202"),
+    ],
+)
+def test_a_reversed_number_has_its_own_digits(order: str, reversed_order: str) -> None:
+    """Turned round, a number has as many digits as before, and the latest row of it is first."""
+    key = bind_key("[reverse(order)][desc(ts)]", {"order": "text", "ts": "timestamp_ms"})
+    older, newer = (key.encode({"order": order, "ts": ts}) for ts in (1, 1_609_459_200_000))
+    begins = f"{reversed_order}\0".encode()
+    assert begins + (2**63 - 1 - 1).to_bytes(8, "big") == older
+    assert begins == newer[: len(begins)]
+    assert newer < older

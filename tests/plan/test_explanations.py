@@ -223,6 +223,27 @@ def test_a_declared_read_is_explained_with_examples() -> None:
     assert explain(KEY, example_of(read)).fan_out == 2
 
 
+@pytest.mark.parametrize(
+    ("declared", "span", "units"),
+    [
+        ("timestamp_ms", "1m", 60_000),
+        ("timestamp_s", None, 3_600),
+        ("date", "7d", 7),
+        ("date", "1m", 1),
+    ],
+)
+def test_an_example_is_as_long_as_its_read(declared: str, span: str | None, units: int) -> None:
+    """A stretch of time has the declared span, else an hour, and one unit at the least."""
+    key = bind_key("[at]", {"at": declared})
+    for where in ("at >= ? and at < ?", "at between ? and ?"):
+        words = ReadWords(name="r", where=where, span=span)
+        (read,) = bind_reads([words], key.all_fields, Mistakes())
+        asked = example_of(read).bounds["at"]
+        assert isinstance(asked, Range)
+        hold = key.all_fields["at"].type.hold
+        assert units == hold(asked.high) - hold(asked.low)
+
+
 def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
     """Several intervals behind one prefix are ranges with that prefix: null first, then values."""
     key = bind_key("[host][user]", LOGS)

@@ -44,6 +44,7 @@ def test_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: int)
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(1, 1), (5, 5), (15, 15), (16, 16), (60, 16)])
+@pytest.mark.claims(37, 38)
 def test_a_remainder_has_as_many_ranges_as_the_span_has_seconds(
     seconds: int, expected: int
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_bucket_of_time_has_a_range_for_each_stretch_or_all() -> None:
     assert 16 == plan.fan_out
 
 
+@pytest.mark.claims(14)
 def test_a_salt_multiplies_every_read() -> None:
     """A random salt cannot be computed: one row is looked for under each of its numbers."""
     plan = plan_read(bound("[salt(3)][host][n]"), {"host": Equal("a"), "n": Equal(1)})

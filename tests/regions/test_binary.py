@@ -11,6 +11,7 @@ from rowkey.regions import from_binary, to_binary
 
 
 @given(st.binary(max_size=40))
+@pytest.mark.claims(85)
 def test_what_is_printed_is_read_back(row: bytes) -> None:
     """Every row survives, in printable ASCII."""
     text = to_binary(row)
@@ -19,6 +20,7 @@ def test_what_is_printed_is_read_back(row: bytes) -> None:
     assert text.isprintable()
 
 
+@pytest.mark.claims(85)
 def test_printed_golden() -> None:
     """20 to 7E but the backslash stay; all else is two upper-case digits."""
     assert "a~ \\x5C\\x00\\x7F\\xFF" == to_binary(b"a~ \\\x00\x7f\xff")

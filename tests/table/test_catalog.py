@@ -49,6 +49,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         (KEY, {"families": {"d": {"versions": 2}}}, r"families.d.versions: declared 2"),
     ],
 )
+@pytest.mark.claims(61)
 def test_another_design_is_refused(url: str, key: str, words: dict[str, Any], said: str) -> None:
     """The difference is told, the table is left as it is, and its own design opens it still."""
     with pytest.raises(DriftError, match=said):
@@ -88,6 +89,7 @@ def test_reads_may_change_freely(url: str) -> None:
         assert ["tail"] == [read.name for read in logs.design.reads]
 
 
+@pytest.mark.claims(76)
 def test_counts_are_those_of_the_table(url: str) -> None:
     """A file that says 32 opens the table of 16, and every row is found where it is."""
     with rowkey.open(design(KEY.replace("16", "32")), url) as logs:
@@ -211,6 +213,7 @@ def test_a_table_repeats_its_entry(url: str) -> None:
     assert entry.hash != changed.hash == words(url)["rowkey.declaration"]
 
 
+@pytest.mark.claims(76)
 def test_an_old_copy_of_a_catalog_is_told(url: str) -> None:
     """A table that has seen a later generation than the catalog is not opened."""
     with open_engine(url) as engine:

@@ -92,6 +92,7 @@ def check_pieces(
 
 @settings(max_examples=DEEP)
 @given(world=worlds(), data=st.data())
+@pytest.mark.claims(69)
 def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
     """Whatever spreads the rows: the filtered values, sorted, each once, in both directions."""
     with filled(world, "memory:") as table:

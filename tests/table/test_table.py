@@ -100,6 +100,7 @@ def test_delete_then_put_in_one_millisecond(url: str) -> None:
             assert {**WHOLE, "message": None, "size": 1} == logs.get(ROW)
 
 
+@pytest.mark.claims(23)
 def test_move_changes_the_key(logs: Table) -> None:
     """The row stands under its new key with all its fields, and no longer under the old one."""
     logs.put(WHOLE)

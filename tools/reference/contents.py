@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.reference import clusters, kinds, rules, sources, surface, words
+from tools.reference import books, clusters, kinds, rules, sources, surface, words
 from tools.reference.markdown import first_line, page, table
 
 if TYPE_CHECKING:
@@ -31,12 +31,21 @@ PAGES: dict[str, Callable[[], str]] = {
     "sources": sources.sources,
 }
 """Every page but the index, by the name of its file."""
+BESIDE: dict[str, Callable[[], str]] = {
+    "where-the-books-are-wrong": books.where_the_books_are_wrong,
+}
+"""Pages that are written from data and stand beside the reference, by the names of their files."""
 
 
 def written() -> dict[str, str]:
     """The text of every page by the name of its file."""
     pages = {f"{name}.md": make() for name, make in PAGES.items()}
     return {"index.md": _index(), **pages}
+
+
+def beside() -> dict[str, str]:
+    """The text of every page beside the reference by the name of its file."""
+    return {f"{name}.md": make() for name, make in BESIDE.items()}
 
 
 def _index() -> str:

@@ -27,16 +27,9 @@ def _is_own(kind: Any) -> bool:
     return bool(kind.__module__.startswith("rowkey."))
 
 
-def outside() -> str:
-    """Kinds of other packages.
-
-    What the installed packages offer through the entry point `rowkey.kinds`, told as the reference
-    tells of rowkey's own.
-    """
-    told: list[str] = []
-    for drawer, tell in _TELLERS:
-        told += [tell(name, kind) for name, kind in drawer.items() if not _is_own(kind)]
-    return page("Kinds from outside", outside, *(told or ["No installed package offers one."]))
+def others(kinds: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The kinds that other packages offer, by name."""
+    return ((name, kind) for name, kind in kinds.items() if not _is_own(kind))
 
 
 def _overview(kinds: Mapping[str, Any]) -> str:
@@ -328,7 +321,7 @@ def _cause(name: str, kind: Any) -> str:
     return section(f"## {name}", docstring(kind), when)
 
 
-_TELLERS: tuple[tuple[Mapping[str, Any], Callable[[str, Any], str]], ...] = (
+TELLERS: tuple[tuple[Mapping[str, Any], Callable[[str, Any], str]], ...] = (
     (TYPES, _field),
     (TRANSFORMS, _transform),
     (SPLITS, _split),
@@ -337,4 +330,4 @@ _TELLERS: tuple[tuple[Mapping[str, Any], Callable[[str, Any], str]], ...] = (
     (DRAWS, _draw),
     (CAUSES, _cause),
 )
-"""Every drawer with the function that tells of one of its kinds."""
+"""The drawers of this page with the function that tells of one of their kinds."""

@@ -22,7 +22,7 @@ def rules() -> str:
     which was checked. Under *bad* stands a design in which the rule finds something, and under
     *good* the same mended; the tests run both.
     """
-    return page("Rules", rules, _overview(), *(_rule(rule) for rule in _in_order()))
+    return page("Rules", rules, _overview(), *(told_rule(rule) for rule in _in_order()))
 
 
 def _in_order() -> Iterator[type[Rule]]:
@@ -43,7 +43,8 @@ def _overview() -> str:
     return table(["code", "name", "severity", "finds"], rows)
 
 
-def _rule(rule: type[Rule]) -> str:
+def told_rule(rule: type[Rule]) -> str:
+    """The section of one rule."""
     told = rule.told()
     claims = f"Claims of the sources: {', '.join(map(str, rule.claims))}." if rule.claims else ""
     return section(
@@ -62,8 +63,12 @@ def _rule(rule: type[Rule]) -> str:
 
 
 def _joined(text: str) -> str:
-    """Paragraphs as they are, the first letter large; the lines of each as one, no indents."""
-    text = text[:1].upper() + text[1:]
+    """Paragraphs as they are, the lines of each as one, no indents; it begins as a sentence does.
+
+    The name of a setting keeps its small letter.
+    """
+    if "." not in text.partition(" ")[0].rstrip("."):
+        text = text[:1].upper() + text[1:]
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 

@@ -163,7 +163,7 @@ def _meaning(module: Any, name: str) -> str:
 def _as_value(thing: Any) -> str:
     if isinstance(thing, int | str | float):
         return code(f"{thing:,}" if isinstance(thing, int) else thing)
-    return f"{len(thing)} entries, by name" if isinstance(thing, Mapping) else code(thing)
+    return "entries, by name" if isinstance(thing, Mapping) else code(thing)
 
 
 def constant_meanings(room: Any) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import ReadError
 from rowkey.keys import Order, Part
-from rowkey.plan import Plan, orders_behind, plan_read, spreading
+from rowkey.plan import Plan, orders_behind, plan_read, spreading, stretch_end
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
@@ -260,8 +260,6 @@ def _later(read: Read, field: Any, base: Any) -> Any:
     kind = field.type
     if not kind.counts:
         return base
-    length = 1_000
     if kind.tick is not None:
-        span = read.span.nanoseconds if read.span is not None else 3_600_000_000_000
-        length = max(span // kind.tick, 1)
-    return kind.release(min(kind.hold(base) + length, kind.numbers[1]))
+        return stretch_end(read, field, base)
+    return kind.release(min(kind.hold(base) + 1_000, kind.numbers[1]))

@@ -1,6 +1,6 @@
 """Which ranges of keys answer a read; no data is touched."""
 
-from rowkey.plan.asking import Asked, ask, example_of
+from rowkey.plan.asking import Asked, ask, example_of, stretch_end
 from rowkey.plan.explanation import Explanation, RangeShown, explain
 from rowkey.plan.merging import merge_key, sorted_rows
 from rowkey.plan.narration import lines_of
@@ -30,4 +30,5 @@ __all__ = [
     "proposed_key",
     "sorted_rows",
     "spreading",
+    "stretch_end",
 ]

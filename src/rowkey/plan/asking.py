@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = 3_600
-"""How far apart the ends of an example's stretch lie: an hour of seconds."""
+"""Values among which those of an example are taken, where the field is no time."""
+HOUR_NS = 3_600_000_000_000
+"""How far apart the ends of an example's stretch of time lie, where its read declares no span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ def ask(
 def example_of(read: Read) -> Asked:
     """A declared read with values of the fields' types: how it runs, whatever it is asked.
 
-    Lists have two values, stretches lie between two, beginnings are a character long.
+    Lists have two values, beginnings are a character long. A stretch of time is as long as the read
+    declares, or an hour; any other lies between two values of the type.
 
     Args:
         read: the declared read.
@@ -100,20 +103,39 @@ def example_of(read: Read) -> Asked:
     for test in read.conditions:
         for place, operand in enumerate(test.operands):
             if isinstance(operand, Parameter):
-                field = read.fields[test.field]
-                values.setdefault(operand.name, _example(field, test.operator, place))
+                values.setdefault(operand.name, _example(read, test, place))
     return ask(read.conditions, read.order, values, read.fields)
 
 
-def _example(field: Field, operator: str, place: int) -> Any:
-    """A value for the operand of a condition, from those of its field's type."""
+def _example(read: Read, test: Condition, place: int) -> Any:
+    """A value for an operand of a condition, from those of its field's type."""
+    field = read.fields[test.field]
     domain = field.type.domain
     last = min(domain.size, EXAMPLES) - 1
-    if operator == "in" and place == 0:
+    if test.operator == "in" and place == 0:
         return [field.normal(domain.nth(number)) for number in (0, last)]
-    is_upper = operator in ("<", "<=") or (operator == "between" and place == 1)
+    is_upper = test.operator in ("<", "<=") or (test.operator == "between" and place == 1)
+    if is_upper and field.type.tick is not None:
+        return stretch_end(read, field, domain.nth(0))
     value = field.normal(domain.nth(last if is_upper else min(place, last)))
-    return value[:1] if operator == "starts" else value
+    return value[:1] if test.operator == "starts" else value
+
+
+def stretch_end(read: Read, field: Field, start: Any) -> Any:
+    """The end of a stretch of time that is as long as a read declares, or an hour.
+
+    Args:
+        read: the declared read.
+        field: a field of time.
+        start: one of its values, where the stretch begins.
+
+    Returns:
+        At least one unit behind the start, and no more than the greatest value.
+    """
+    kind = field.type
+    assert kind.tick is not None, f"{field.name} is no time"
+    span = read.span.nanoseconds if read.span is not None else HOUR_NS
+    return kind.release(min(kind.hold(start) + max(span // kind.tick, 1), kind.numbers[1]))
 
 
 def _parsed(parse: Any, words: object, path: str, mistakes: Mistakes) -> Any:

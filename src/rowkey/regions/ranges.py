@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rowkey.errors import Refused
 from rowkey.regions.algorithm import SplitAlgorithm
@@ -74,12 +74,12 @@ def steps_below(prefix: bytes, count: int) -> list[bytes]:
 
 
 class NumberStringSplit(SplitAlgorithm):
-    """Equal ranges between a first and a last row, both numbers of one base.
+    """Equal ranges between a first and a last row, both numbers of one base, 10 or 16.
 
     The last range gets what the division leaves over. Digits above 9 come out in lower case.
     """
 
-    base: ClassVar[int]
+    base: ClassVar[Literal[10, 16]]
     first: ClassVar[str]
     last: ClassVar[str]
     needs = frozenset({"regions"})

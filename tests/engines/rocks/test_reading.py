@@ -214,6 +214,7 @@ def test_loads_are_as_in_memory(engine: Rocks) -> None:
     assert twins.memory.regions() == twins.rocks.regions()
 
 
+@pytest.mark.claims(24)
 def test_a_row_of_two_families_is_never_torn(engine: Rocks) -> None:
     """Gets and scans beside a writer that changes both together see both or neither."""
     store = engine.create(SPEC)

@@ -73,9 +73,10 @@ clicks = "u32"
         share = spent / subject.event_bytes
         if mean <= self.MANY and (cells >= 2 or share < 0.5):
             return  # of several cells, an encoding spares what repeats: that is another rule
+        told = "the cell" if cells == 1 else f"{cells:,.3g} cells"
         yield self.finding(
             "key",
-            f"a key of {mean:,.0f} bytes stands in {cells:,.3g} cells of an event: {spent:,.0f} of "
+            f"a key of {mean:,.0f} bytes stands in {told} of an event: {spent:,.0f} of "
             f"{subject.event_bytes:,.0f} bytes, {share:.0%}",
             'Put ids for names, pack the columns into one cell, or set encoding = "FAST_DIFF".',
             severity="warning" if mean > self.MANY else "info",

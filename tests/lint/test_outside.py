@@ -1,0 +1,101 @@
+"""A rule from another package: one file and an entry point, and `check` asks it too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from docs.blocks import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULE = '''
+"""A rule of one house: how tables are named there."""
+
+from rowkey.lint import Rule
+
+
+class UnownedTable(Rule):
+    """A table whose name does not say who owns it.
+
+    What it does: looks for a name without a namespace.
+
+    Why it hurts: nobody knows whom to ask before it is dropped.
+
+    Use instead: the team's namespace, as in `ads:clicks`.
+
+    Source: our own.
+    """
+
+    name = "unowned_table"
+    code = "RK190"
+    severity = "warning"
+    claims = ()
+    bad = """
+table = "clicks"
+key   = "[id]"
+fields = { id = "uuid" }
+"""
+    good = """
+table = "ads:clicks"
+key   = "[id]"
+fields = { id = "uuid" }
+"""
+
+    def findings(self, subject):
+        table = subject.design.declaration.table
+        if ":" not in table:
+            yield self.finding("table", f"nobody owns {table}", "Give it a namespace.")
+'''
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a distribution as an installer leaves it, and a design in which it finds."""
+    information = tmp_path / "house-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: house\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[rowkey.kinds]\nx = house:UnownedTable\n")
+    (tmp_path / "house.py").write_text(RULE)
+    design = 'table = "clicks"\nkey = "[id]"\nfields = { id = "uuid" }\n'
+    (tmp_path / "clicks.toml").write_text(design)
+    return tmp_path
+
+
+def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the distribution on its path, in its folder."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(place), str(ROOT / "src")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_it_is_asked(place: Path) -> None:
+    """What it finds stands among the findings, chosen and listed as any other."""
+    told = run(place, "-m", "rowkey", "check", "clicks.toml", "--select", "unowned-table")
+    assert (1, "") == (told.returncode, told.stderr)
+    assert "clicks.toml:1: table: RK190 unowned-table: nobody owns clicks." in told.stdout
+    told = run(place, "-m", "rowkey", "rules", "RK190")
+    assert "nobody knows whom to ask" in told.stdout.lower()
+
+
+def test_it_is_documented(place: Path) -> None:
+    """The tool that writes our reference prints its section, and none of our own."""
+    page = run(place, str(ROOT / "tools" / "docs.py"), "--outside").stdout
+    assert "\n## RK190 unowned-table\n\nA table whose name does not say who owns it." in page
+    assert 1 == page.count("\n## ")
+
+
+def test_no_page_of_ours_has_it(place: Path) -> None:
+    """The committed reference is fresh wherever such a package is installed."""
+    told = run(place, str(ROOT / "tools" / "docs.py"), "--check")
+    assert (0, "") == (told.returncode, told.stderr), told.stdout
