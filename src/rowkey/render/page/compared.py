@@ -35,7 +35,9 @@ def comparison_section(document: Document, words: Words) -> Html | None:
     if found is None:
         return None
     if found["why_not"] is not None:
-        reasons = tag("ul", [tag("li", one) for one in found["why_not"]], class_="facts")
+        english = None if words.language == "en" else "en"
+        said = [tag("li", one) for one in found["why_not"]]
+        reasons = tag("ul", said, class_="facts", lang=english)
         inner = tag("p", words("compared.none")) + (reasons if found["why_not"] else "")
     else:
         inner = (

@@ -210,7 +210,16 @@ def _simulation_text(found: Simulation) -> str:
     from rowkey.render.text import print_simulation
 
     told = StringIO()
-    print_simulation(found, Console(file=told, width=TEXT_WIDTH, highlight=False))
+    # Within a notebook a console shows its lines by itself, and in colours meant for a terminal.
+    console = Console(
+        file=told,
+        width=TEXT_WIDTH,
+        highlight=False,
+        force_jupyter=False,
+        force_terminal=False,
+        color_system=None,
+    )
+    print_simulation(found, console)
     return told.getvalue().rstrip("\n")
 
 

@@ -287,7 +287,8 @@
       const height = clamp(rows * 20, 160, 460) + TOP + BOTTOM;
       const ratio = window.devicePixelRatio || 1;
       const most = width < 420 ? 96 : Math.min(width * 0.32, 240);
-      this.common = width < 420 ? this.shared() : 0;
+      this.common = 0;
+      if (width < 420 && this.broadest() + 12 > most) this.common = this.shared();
       this.left = Math.min(this.broadest() + 12, most);
       this.right = 54;
       Object.assign(this, { width, height, ratio });
@@ -661,10 +662,13 @@
       }
       context.fillStyle = `rgb(${NOTHING.join(",")})`;
       context.fillRect(0, 2, left - 8, 16);
+      context.strokeStyle = style.getPropertyValue("--soft");
+      context.strokeRect(0.5, 2.5, left - 9, 15);
       context.fillStyle = style.getPropertyValue("--ink");
       context.font = `12px ${style.fontFamily}`;
       context.textAlign = "center";
       const said = [[1 / 8, "⅛×"], [1 / 2, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [8, "8×"]];
+      if (right - left < 28 * OCTAVES) said.pop();
       for (const [value, text] of said) {
         const x = left + ((right - left) * Math.log2(value / DARKEST)) / OCTAVES;
         context.fillRect(x - 0.5, 18, 1, 4);

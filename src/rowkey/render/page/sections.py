@@ -71,7 +71,7 @@ def _box(number: int, part: Mapping[str, Any], words: Words) -> Html:
             "dl",
             [tag("div", tag("dt", words(f"key.{name}")), tag("dd", said)) for name, said in terms],
         ),
-        tag("p", "; ".join(loses), class_="small") if loses else None,
+        tag("p", words("key.and").join(loses), class_="small") if loses else None,
         class_=f"box c{number % COLOURS} b{broad}",
     )
 
