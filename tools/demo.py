@@ -2,8 +2,8 @@
 
 Three keys for each recording: time first, the remainder of the time, a hashed bucket. Their
 verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder, and
-a report of all three as one page for the browser. The hashed bucket is then a table on the embedded
-engine, whose regions count what was predicted.
+a report that compares all three as one page for the browser. The hashed bucket is then a table on
+the embedded engine, whose regions count what was predicted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from argparse import ArgumentParser
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -21,10 +22,11 @@ from rich.table import Table
 from rich.text import Text
 
 from rowkey import Design, simulate
+from rowkey.advise import compare
 from rowkey.engines import open_engine
 from rowkey.render import (
     Redaction,
-    judged,
+    judged_together,
     print_simulation,
     reasons,
     report_document,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rowkey import Simulation
+    from rowkey.advise import Comparison
     from rowkey.simulate import ReadResult
 
 ROOT = Path(__file__).parents[1]
@@ -59,19 +62,22 @@ def main() -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text("Will this row key run hot? Asked of real recordings.", "bold"))
     for place in places:
-        found = _judged(place)
+        compared = _compared(place)
+        found = {one.name: one.simulation for one in compared.designs}
         _show(console, place.name, found)
-        _write(given.folder / place.name, found)
+        _write(given.folder / place.name, found, compared)
     runs = given.examples / "flights" / "hashed.toml"
     if runs.exists():
         _run(console, given.folder, runs)
     _close(console, given.folder, max(places[-1].glob("*.toml"), key=lambda path: _rank(path.stem)))
 
 
-def _judged(place: Path) -> dict[str, Simulation]:
+def _compared(place: Path) -> Comparison:
     """Every design of a folder on the second half of its recording, the plainest first."""
     paths = sorted(place.glob("*.toml"), key=lambda path: (_rank(path.stem), path.stem))
-    return {path.stem: simulate.run(Design.read(path), second_half=True) for path in paths}
+    designs = [Design.read(path) for path in paths]
+    names = [path.stem for path in paths]
+    return compare(designs, names=names, second_half=True, clock=perf_counter)
 
 
 def _rank(name: str) -> int:
@@ -154,8 +160,8 @@ def _moral(found: Mapping[str, Simulation]) -> Text:
     return Text(f"Most even on this recording: {best}.")
 
 
-def _write(folder: Path, found: Mapping[str, Simulation]) -> None:
-    """The whole text and the JSON of each simulation, and one report of all."""
+def _write(folder: Path, found: Mapping[str, Simulation], compared: Comparison) -> None:
+    """The whole text and the JSON of each simulation, and one report that compares all."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, one in found.items():
         text = StringIO()
@@ -163,7 +169,7 @@ def _write(folder: Path, found: Mapping[str, Simulation]) -> None:
         (folder / f"{name}.txt").write_text(text.getvalue(), encoding="utf-8")
         document = json.dumps(simulation_document(one), indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(document + "\n", encoding="utf-8")
-    told = report_document([judged(name, one) for name, one in found.items()], Redaction())
+    told = report_document(judged_together(compared), Redaction(), compared)
     (folder / "report.html").write_text(report_page(told), encoding="utf-8")
 
 
@@ -211,7 +217,7 @@ def _close(console: Console, folder: Path, design: Path) -> None:
         "written: regions that got a write. Even writes have a price: what a read has to open.",
         "Only the second half is replayed: boundaries may be taken from the first half alone.",
         "",
-        f"Open in a browser, side by side: {_near(folder)}/*/report.html",
+        f"Open in a browser, compared side by side: {_near(folder)}/*/report.html",
         f"Heat maps, reads and all figures: {_near(folder)}/*/*.txt, the same as JSON: *.json",
         f"The command is {command}, for instance:",
         f"  {command} simulate {_near(design)} --second-half",

@@ -7,6 +7,7 @@
 'even'
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from rowkey.keys import Key, bind_key
+    from rowkey.render import show
     from rowkey.simulate import Simulation
     from rowkey.table import Table
     from rowkey.table import open_table as open  # noqa: A004 - as gzip.open and shelve.open
@@ -57,9 +59,17 @@ _ROOMS = {
     "bind_key": "keys",
     "json_schema": "design",
     "properties_of": "design",
+    "show": "render",
 }
 _NAMED = {"open": ("table", "open_table")}
 """What has another name in its room; there it would hide Python's own."""
+_SHOWN = (
+    ("rowkey.advise.comparison", "Comparison"),
+    ("rowkey.design.design", "Design"),
+    ("rowkey.lint.run", "Findings"),
+    ("rowkey.simulate.simulation", "Simulation"),
+)
+"""What IPython shows as `show` does, each by its module, for none of them is loaded yet."""
 
 __all__ = [
     "BatchError",
@@ -82,6 +92,7 @@ __all__ = [
     "json_schema",
     "open",
     "properties_of",
+    "show",
 ]
 
 
@@ -97,3 +108,27 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Have IPython show what rowkey finds as `show` does; in a notebook, importing rowkey suffices.
+
+    Args:
+        shell: the running shell, as `%load_ext rowkey` gives it.
+    """
+    formatters = shell.display_formatter.formatters
+    for module, name in _SHOWN:
+        formatters["text/html"].for_type_by_name(module, name, _as_html)
+        formatters["text/plain"].for_type_by_name(module, name, _as_text)
+
+
+def _as_html(found: Any) -> str:
+    return str(import_module("rowkey.render").show(found)._repr_html_())
+
+
+def _as_text(found: Any, printer: Any, _cycle: bool) -> None:
+    printer.text(repr(import_module("rowkey.render").show(found)))
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    load_ipython_extension(_shell)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.command import LOGS, run
+from render.reports import HOSTS, write_logs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,54 @@ def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> Non
     copy = other / design.name
     copy.write_text(LOGS, encoding="utf-8")
     told = run("report", design, copy)
-    assert all(f"<h3>{path}</h3>" in told.out for path in (design, copy))
+    assert all(f"{label} {path}</a>" in told.out for label, path in (("A", design), ("B", copy)))
+
+
+def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path) -> None:
+    """Where there is no one sample, the page and stderr say so, and each design is told."""
+    other = tmp_path / "other.toml"
+    other.write_text(LOGS, encoding="utf-8")
+    page = tmp_path / "both.html"
+    told = run("report", design, other, "-o", page)
+    assert (0, "") == (told.code, told.out)
+    assert "There is no comparison" in told.err
+    assert "sample: there is none" in told.err
+    shown = page.read_text("utf-8")
+    assert "sample: there is none" in shown
+    assert "<figure>" not in shown
+
+
+def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
+    """Designs of one sample stand in one page, the comparison first, in each language."""
+    paths = write_logs(tmp_path)
+    page = tmp_path / "all.html"
+    told = run("report", *paths.values(), "-o", page, "--lang", "zh", "--redact")
+    assert (0, "") == (told.code, told.out)
+    shown = page.read_text("utf-8")
+    assert '<html lang="zh-Hans">' in shown
+    assert shown.index('id="comparison"') < shown.index('id="d1"') < shown.index('id="d3"')
+    assert HOSTS[0] not in shown
+
+
+def test_a_page_has_eight_designs_at_most(design: Path) -> None:
+    """More designs than a comparison takes are refused before anything is replayed."""
+    told = run("report", *[design] * 9)
+    assert (2, "") == (told.code, told.out)
+    assert "9 designs" in told.err
+
+
+@pytest.mark.parametrize("verb", ["report", "compare"])
+def test_the_second_half_is_replayed_on_demand(verb: str, tmp_path: Path) -> None:
+    """Where no boundaries follow from the sample, its second half is replayed if that is asked."""
+    paths = write_logs(tmp_path)
+    other = tmp_path / "other.toml"
+    other.write_text(paths["spread"].read_text("utf-8"), encoding="utf-8")
+    whole = run(verb, paths["spread"], other)
+    half = run(verb, paths["spread"], other, "--second-half")
+    assert (0, 0) == (whole.code, half.code)
+    count = {"report": "the same {} of 4,000 events", "compare": "{} events of"}[verb]
+    assert count.format("4,000") in whole.out
+    assert count.format("2,000") in half.out
 
 
 def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:

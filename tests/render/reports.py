@@ -6,13 +6,14 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any
 
-from rowkey import Design, simulate
+from rowkey import Design, advise, simulate
 from rowkey.render import Redaction, judged, report_document, report_page
 from rowkey.render.report.maps import packed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rowkey.advise import Comparison
     from rowkey.render import Judged
 
 HIDING = Redaction(b"0123456789abcdef")
@@ -84,6 +85,13 @@ def read_logs(folder: Path) -> list[Judged]:
         simulated = simulate.run(Design.read(path), second_half=True)
         found.append(judged(name, simulated))
     return found
+
+
+def compare_logs(folder: Path) -> Comparison:
+    """The three designs, compared by the second half of their recording."""
+    paths = write_logs(folder)
+    designs = [Design.read(path) for path in paths.values()]
+    return advise.compare(designs, names=list(paths))
 
 
 NAUGHTY = "</script><script>alert(1)</script>"

@@ -3,10 +3,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-import string
 import zlib
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -21,12 +20,9 @@ from render.reports import (
     hostile_page,
     read_logs,
 )
-from rowkey.heat import CAUSES
 from rowkey.render import LANGUAGES, Redaction, report_document, report_page
+from rowkey.render.page.markup import data, text
 from rowkey.render.report.maps import packed
-from rowkey.render.report.markup import data, text
-from rowkey.render.report.sections import cause_words
-from rowkey.render.report.words import Words
 
 if TYPE_CHECKING:
     from rowkey.render import Judged
@@ -224,54 +220,3 @@ def unpacked(said: str, size: int) -> list[int]:
 def test_packed_counts_are_exact(counts: list[int]) -> None:
     """Every count is read back as it was, however many zeros stand between."""
     assert counts == unpacked(packed(np.array([counts])), len(counts))
-
-
-def placeholders(said: str) -> set[str]:
-    """The names between the braces of some words."""
-    return {name for _, name, _, _ in string.Formatter().parse(said) if name is not None}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_languages_are_complete(language: str) -> None:
-    """Each language says all that English says, with the same values in it."""
-    english, other = Words("en").all, Words(language).all
-    assert english.keys() == {name for name in other if not name.startswith("rules.")}
-    for name, said in english.items():
-        assert placeholders(said) == placeholders(other[name]), name
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_cause_is_told(language: str) -> None:
-    """Each cause of heat has a title, a sentence and a remedy in each language."""
-    told = Words(language)
-    wanted = {f"causes.{name}.{what}" for name in CAUSES for what in ("title", "said", "remedy")}
-    assert set() == wanted - told.all.keys()
-
-
-def test_causes_are_told_in_chinese(logs: list[Judged]) -> None:
-    """A cause that was found is told in the page's language with its figures put in."""
-    causes = [c for one in report_document(logs, HIDING)["designs"] for c in one["causes"]]
-    assert causes
-    for cause in causes:
-        title, said, _ = cause_words(cause, Words("zh"))
-        assert "{" not in said
-        assert [] == [word for word in (title, said) if word.isascii()]
-
-
-def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
-    """A cause that no language knows has its own sentences, or its name where they are hidden."""
-    cause: dict[str, Any] = {
-        "code": "own", "bound": 2.0, "figures": {}, "notation": "",
-        "message": "So.", "remedy": "Do.",
-    }  # fmt: skip
-    assert ("own", "So.", "Do.") == cause_words(cause, Words("zh"))
-    title, said, remedy = cause_words({**cause, "message": "", "remedy": ""}, Words("en"))
-    assert ("own", "own", "Another key or other splits would help.") == (title, said, remedy)
-
-
-def test_a_comparison_has_its_place(logs: list[Judged]) -> None:
-    """A table of measures stands before the details where one is given."""
-    compared = {"columns": ["measure", "a"], "rows": [["key bytes", "12"]]}
-    page = report_page(report_document(logs, Redaction(), compared))
-    assert "key bytes" in page
-    assert page.index('id="comparison"') < page.index('id="key"')

@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from render.reports import HIDING, hostile_page, large_map, read_logs
-from rowkey.render import Redaction, report_document, report_page
+from render.reports import HIDING, compare_logs, hostile_page, large_map
+from rowkey.render import (
+    LANGUAGES,
+    Redaction,
+    judged_together,
+    report_document,
+    report_page,
+    show,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.advise import Comparison
     from rowkey.render import Judged
 
 AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
@@ -48,15 +56,23 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
-    """Three designs for one log."""
-    return read_logs(tmp_path_factory.mktemp("logs"))
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """Three designs for one log, compared."""
+    return compare_logs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.fixture(scope="module")
-def report(logs: list[Judged], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs(compared: Comparison) -> list[Judged]:
+    """The same, one by one."""
+    return judged_together(compared)
+
+
+@pytest.fixture(scope="module")
+def report(
+    logs: list[Judged], compared: Comparison, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """Their report."""
-    return written(tmp_path_factory, report_page(report_document(logs, Redaction())))
+    return written(tmp_path_factory, report_page(report_document(logs, Redaction(), compared)))
 
 
 def written(factory: pytest.TempPathFactory, page: str) -> Path:
@@ -80,20 +96,71 @@ def opened(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -
         view.locator(".heat").nth(number).and_(view.locator("[data-ready]")).wait_for()
     yield view
     view.close()
-    assert ([], [path.as_uri()]) == (said, asked)
+    assert ([], [path.as_uri()]) == (said, [one for one in asked if not one.startswith("data:")])
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_report_fits_its_window(browser: Any, report: Path, width: int, tmp_path: Path) -> None:
+def test_a_report_fits_its_window(
+    browser: Any,
+    logs: list[Judged],
+    compared: Comparison,
+    width: int,
+    language: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     """From a phone to a wide screen nothing overflows, and each map is drawn in many colours."""
-    with opened(browser, report, width) as view:
+    document = report_document(logs, Redaction(), compared)
+    path = written(tmp_path_factory, report_page(document, language))
+    with opened(browser, path, width) as view:
         assert width >= view.evaluate("document.documentElement.scrollWidth")
         maps = view.locator(".stage canvas")
         assert 3 == maps.count()
         for number in range(3):
-            drawn = maps.nth(number).screenshot(path=tmp_path / f"{number}.png")
+            drawn = maps.nth(number).screenshot(path=path.with_name(f"{number}.png"))
             assert len(drawn) > 2_000
-        view.screenshot(path=tmp_path / "page.png", full_page=True)
+        view.screenshot(path=path.with_name("page.png"), full_page=True)
+
+
+BRIGHTEST = """(canvas) => {
+  const { width, height } = canvas;
+  const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+  let most = 0;
+  for (let at = 0; at < pixels.length; at += 4) {
+    const bright = 0.2126 * pixels[at] + 0.7152 * pixels[at + 1] + 0.0722 * pixels[at + 2];
+    most = Math.max(most, bright);
+  }
+  return [height, most];
+}"""
+
+
+def test_designs_are_compared_by_eye(browser: Any, report: Path, logs: list[Judged]) -> None:
+    """Each design has a small map of its servers, and the hotter one is the brighter."""
+    with opened(browser, report) as view:
+        small = view.locator(".small-map canvas")
+        assert len(logs) == small.count()
+        found = [small.nth(number).evaluate(BRIGHTEST) for number in range(len(logs))]
+        named = [small.nth(number).get_attribute("aria-label") for number in range(len(logs))]
+    assert [4] * len(logs) == [height for height, _ in found]
+    assert all(f"{one.simulation.verdict.skew:.2f}" in str(said)
+               for one, said in zip(logs, named, strict=True))  # fmt: skip
+    assert found[0][1] < found[2][1]
+
+
+def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> None:
+    """Where programs are off, all figures stand in the page, and its links lead to the designs."""
+    view = browser.new_page(
+        java_script_enabled=False,
+        reduced_motion="reduce",
+        viewport={"width": 1280, "height": 900},
+    )
+    view.goto(report.as_uri())
+    assert view.locator("#comparison table").first.is_visible()
+    view.locator("nav a").nth(2).click()
+    assert view.url.endswith("#d2")
+    assert view.locator("#d2 h2").bounding_box()["y"] < 200
+    assert "small program" in view.locator("noscript").first.inner_text()
+    view.close()
 
 
 def test_a_map_is_walked_by_keys(browser: Any, report: Path) -> None:
@@ -157,22 +224,54 @@ def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[Judged]
 def test_everybody_can_read_it(
     browser: Any,
     logs: list[Judged],
+    compared: Comparison,
     language: str,
     scheme: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Nothing serious is found by axe: contrast, names, roles and order of headings are right."""
-    document = report_document(logs, HIDING if language == "zh" else Redaction())
+    hiding = HIDING if language == "zh" else Redaction()
+    document = report_document(logs, hiding, compared)
     path = written(tmp_path_factory, report_page(document, language))
     with opened(browser, path, scheme=scheme) as view:
-        view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        view.evaluate(gzip.decompress(AXE.read_bytes()).decode())
-        found = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        assert [] == [
-            (one["id"], one["nodes"][0]["html"][:200])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
+        assert [] == complaints(view)
+
+
+def complaints(view: Any) -> list[tuple[str, str]]:
+    """What axe finds that keeps somebody from reading a page, with everything in it unfolded."""
+    view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    view.evaluate(gzip.decompress(AXE.read_bytes()).decode())
+    found = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("colours", [("#ffffff", "#111111"), ("#111418", "#e4e4e4")])
+def test_a_notebook_shows_results(
+    browser: Any,
+    compared: Comparison,
+    colours: tuple[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Pieces in a light and a dark notebook are legible, and change nothing beside them."""
+    first = compared.designs[0]
+    results = (first.simulation, compared, first.design, first.findings)
+    pieces = "".join(f"<section>{show(one)._repr_html_()}</section>" for one in results)
+    style = "body {{ background: {}; color: {}; font: 14px sans-serif }}".format(*colours)
+    other = '<table id="other"><tr><td class="best">1</td></tr></table>'
+    page = (
+        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>cells</title>'
+        f"<style>{style}</style><body><main><h1>cells</h1>{other}{pieces}</main></body></html>"
+    )
+    with opened(browser, written(tmp_path_factory, page), 900) as view:
+        assert view.evaluate("document.documentElement.scrollWidth") <= 900
+        assert "400" == view.evaluate(
+            "getComputedStyle(document.querySelector('#other td')).fontWeight"
+        )
+        assert [] == complaints(view)
 
 
 def test_names_that_are_programs_do_not_run(

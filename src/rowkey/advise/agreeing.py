@@ -61,6 +61,8 @@ def scale_of(
     sample: str | Path | None,
     format_words: Mapping[str, Any] | None,
     mistakes: list[Mistake],
+    *,
+    second_half: bool = False,
 ) -> Scale:
     """What designs have in common; where they do not agree is noted.
 
@@ -69,6 +71,7 @@ def scale_of(
         sample: the sample; that which all declare if None.
         format_words: how it is read; as they declare if None.
         mistakes: where what is in the way is noted.
+        second_half: whether the second half is wanted in any case.
     """
     path = Path(sample) if sample is not None else _declared_sample(designs, mistakes)
     _differing(designs, mistakes, "cluster.servers", lambda design: design.cluster.servers)
@@ -80,7 +83,7 @@ def scale_of(
         designs[0][1].cluster.servers,
         _capacity(designs, mistakes),
         _reads(designs, mistakes),
-        any(design.cut.needs_sample for _, design in designs),
+        second_half or any(design.cut.needs_sample for _, design in designs),
     )
 
 

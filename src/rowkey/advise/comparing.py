@@ -31,6 +31,7 @@ def compare(
     *,
     names: Sequence[str] | None = None,
     format_words: Mapping[str, Any] | None = None,
+    second_half: bool = False,
     seed: int = 0,
     clock: Callable[[], float] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -46,6 +47,8 @@ def compare(
         sample: a file of recorded events; that which all declare if None.
         names: what each is called; its table if None.
         format_words: how the sample is read; as the designs declare if None, or as its name tells.
+        second_half: whether only the second half is replayed where no boundaries follow from the
+            first.
         seed: where randomness begins: the same seed gives the same figures, but for times.
         clock: gives seconds, as `time.perf_counter` does; without one, making keys is not timed.
         progress: told how many replays of an event are done, and of how many.
@@ -61,7 +64,7 @@ def compare(
     if not FEWEST_DESIGNS <= len(named) <= MOST_DESIGNS:
         what = f"{len(named)} given"
         raise Incomparable([Mistake("designs", what, f"{FEWEST_DESIGNS}..{MOST_DESIGNS}")])
-    scale = scale_of(named, sample, format_words, mistakes)
+    scale = scale_of(named, sample, format_words, mistakes, second_half=second_half)
     trials = [_Trial(name, design, scale, seed) for name, design in named]
     for trial in trials:
         trial.open(mistakes)

@@ -41,8 +41,8 @@ class Seen:
     events: int
     left_out: int
     facts: Mapping[str, Facts]
-    rows: pa.RecordBatch
-    keys: tuple[bytes, ...]
+    rows: pa.RecordBatch = field(repr=False)
+    keys: tuple[bytes, ...] = field(repr=False)
     repeats: int | None
     unkeyed: tuple[int, str] = (0, "")
 

@@ -20,6 +20,7 @@ from rowkey.render.documents import (
 from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
 from rowkey.render.findings import FINDINGS, finding_lines, findings_document
 from rowkey.render.notices import Checked, github_lines, junit_lines, sarif_document
+from rowkey.render.page import LANGUAGES, Shown, report_page, show
 from rowkey.render.plans import (
     EXPLAIN,
     EXPLANATIONS,
@@ -29,12 +30,11 @@ from rowkey.render.plans import (
 )
 from rowkey.render.report import (
     KEY_BYTES,
-    LANGUAGES,
     Judged,
     Redaction,
     judged,
+    judged_together,
     report_document,
-    report_page,
 )
 from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
 from rowkey.render.standing import (
@@ -73,6 +73,7 @@ __all__ = [
     "Creation",
     "Judged",
     "Redaction",
+    "Shown",
     "check_document",
     "check_lines",
     "comparison_document",
@@ -86,6 +87,7 @@ __all__ = [
     "findings_document",
     "github_lines",
     "judged",
+    "judged_together",
     "junit_lines",
     "mistakes_document",
     "paths_of",
@@ -103,6 +105,7 @@ __all__ = [
     "rule_list",
     "rules_document",
     "sarif_document",
+    "show",
     "simulation_document",
     "sizing_lines",
     "splits_document",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @SAMPLE
 @FORMAT
 @TEXT_OR_JSON
+@click.option("--second-half", is_flag=True, help="Replay only the second half of the sample.")
 @SEED
 @PROGRESS
 def command(
@@ -34,6 +35,8 @@ def command(
     output: str,
     seed: int,
     progress: str,
+    *,
+    second_half: bool,
 ) -> None:
     """Compare designs: where writes land, what reads cost, bytes, time to make a key, findings.
 
@@ -58,6 +61,7 @@ def command(
             sample,
             names=designs,
             format_words=words,
+            second_half=second_half,
             seed=seed,
             clock=perf_counter,
             progress=shown,

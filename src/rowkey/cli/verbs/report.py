@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from rowkey.cli.options import FORMAT, PROGRESS, SAMPLE, SEED, print_aside, progress_to
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from rowkey.advise import Comparison
     from rowkey.design import Design
+    from rowkey.errors import Incomparable
     from rowkey.render import Judged
 
 
@@ -49,16 +51,18 @@ def command(
 ) -> None:
     """Write designs, what they cost and where they run hot as one HTML file.
 
-    The file needs no network and no other file. Several designs stand side by side on one scale,
-    judged by the same events: if the splits of one follow from the sample, all are replayed on its
-    second half.
+    The file needs no network and no other file. Two to eight designs are compared as `rowkey
+    compare` does, on one sample and one scale, before each is told by itself. Where they cannot be
+    compared, the page says why and tells each by itself.
 
     \b
     rowkey report logs.toml -o logs.html
+    rowkey report by_time.toml by_host.toml --sample events.csv -o both.html
     rowkey report logs.toml --sample events.csv --redact --lang zh -o logs.html
     """
     from secrets import token_bytes
 
+    from rowkey.advise import MOST_DESIGNS
     from rowkey.cli.outputs import Destination
     from rowkey.design import Design
     from rowkey.render import KEY_BYTES, Redaction, report_document, report_page
@@ -66,43 +70,85 @@ def command(
     destination = Destination.of("html", output, ["html"])
     if destination.path is None and sys.stdout.isatty():
         raise click.UsageError("A page is for a browser, not a terminal: give -o FILE.")
+    if len(designs) > MOST_DESIGNS:
+        raise click.UsageError(
+            f"{len(designs)} designs are given; a page has {MOST_DESIGNS} or fewer."
+        )
+    read = [(n, Design.read(path)) for n, path in zip(_names(designs), designs, strict=True)]
     words = None if sample_format is None else {"kind": sample_format}
-    read = [Design.read(path) for path in designs]
-    half = second_half or any(one.cut.needs_sample for one in read)
-    judged = []
-    for name, design in zip(_names(designs), read, strict=True):
-        judged.append(_judged(name, design, sample, words, half, seed, progress))
+    asked = _Asked(sample, words, second_half, seed, progress)
+    judged, comparison = _all_judged(read, asked)
     redaction = Redaction(token_bytes(KEY_BYTES) if redact else None)
-    page = report_page(report_document(judged, redaction), lang)
+    page = report_page(report_document(judged, redaction, comparison), lang)
     with destination.text() as stream:
         stream.write(page)
     if destination.path is not None:
         print_aside([f"{output}: {len(page.encode()) / 1000:,.0f} kB, open it in a browser"])
 
 
-def _judged(
-    name: str,
-    design: Design,
-    sample: str | None,
-    words: Mapping[str, Any] | None,
-    half: bool,
-    seed: int,
-    progress: str,
-) -> Judged:
+class _Asked(NamedTuple):
+    """How designs are to be judged."""
+
+    sample: str | None
+    words: Mapping[str, Any] | None
+    second_half: bool
+    seed: int
+    progress: str
+
+
+def _all_judged(
+    read: Sequence[tuple[str, Design]], asked: _Asked
+) -> tuple[list[Judged], Comparison | Incomparable | None]:
+    """Every design, and what came of comparing them: nothing where there is one."""
+    from rowkey.errors import Incomparable
+    from rowkey.render import judged_together
+
+    refusal = None
+    if len(read) > 1:
+        try:
+            found = _compared(read, asked)
+            return judged_together(found), found
+        except Incomparable as problem:
+            refusal = problem
+            print_aside(["There is no comparison, each design is judged by itself:"])
+            print_aside([f"  {mistake}" for mistake in problem.mistakes])
+    half = asked.second_half or any(one.cut.needs_sample for _, one in read)
+    return [_judged(name, design, asked, half=half) for name, design in read], refusal
+
+
+def _compared(read: Sequence[tuple[str, Design]], asked: _Asked) -> Comparison:
+    from time import perf_counter
+
+    from rowkey.advise import compare
+
+    with progress_to(asked.progress, "replaying") as shown:
+        return compare(
+            [design for _, design in read],
+            asked.sample,
+            names=[name for name, _ in read],
+            format_words=asked.words,
+            second_half=asked.second_half,
+            seed=asked.seed,
+            clock=perf_counter,
+            progress=shown,
+        )
+
+
+def _judged(name: str, design: Design, asked: _Asked, *, half: bool) -> Judged:
     from rowkey.render import judged
     from rowkey.simulate import run
 
-    is_sampled = sample is not None or design.sample_path is not None
-    with progress_to(progress, "replaying") as shown:
+    is_sampled = asked.sample is not None or design.sample_path is not None
+    with progress_to(asked.progress, "replaying") as shown:
         found = run(
             design,
-            sample,
-            format_words=words,
+            asked.sample,
+            format_words=asked.words,
             second_half=half and is_sampled,
-            seed=seed,
+            seed=asked.seed,
             progress=shown,
         )
-    return judged(name, found, sample, words)
+    return judged(name, found, asked.sample, asked.words)
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:

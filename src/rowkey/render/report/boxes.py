@@ -11,7 +11,8 @@ from rowkey.keys import Key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rowkey.render.report.judging import Judged
+    from rowkey.design import Design, Properties
+    from rowkey.lint import Seen
     from rowkey.render.report.redaction import Redaction
 
 TRIED = 64
@@ -20,21 +21,24 @@ LONGEST = 48
 """Bytes of a part that are shown."""
 
 
-def key_boxes(judged: Judged, redaction: Redaction) -> dict[str, Any]:
+def key_boxes(
+    design: Design, properties: Properties, seen: Seen | None, redaction: Redaction
+) -> dict[str, Any]:
     """The parts of a key with offsets, widths and an example.
 
     Args:
-        judged: the design.
+        design: the design.
+        properties: what it can and cannot do.
+        seen: the sample from which the example is; made up from the types if None.
         redaction: what is hidden.
     """
-    design = judged.design
-    row, is_seen = _example(judged, redaction)
+    row, is_seen = _example(design, seen, redaction)
     pieces = _pieces(design.key, row)
     parts: list[dict[str, Any]] = []
     least = 0
     most: int | None = 0
     for number, (found, part, term) in enumerate(
-        zip(judged.properties.parts, design.key.parts, design.key.terms, strict=True)
+        zip(properties.parts, design.key.parts, design.key.terms, strict=True)
     ):
         piece = pieces[number] if number < len(pieces) else None
         parts.append(
@@ -46,26 +50,25 @@ def key_boxes(judged: Judged, redaction: Redaction) -> dict[str, Any]:
                 "order": found.order,
                 "loses": {printable(n): printable(what) for n, what in found.loses.items()},
                 "words": printable(found.words) if redaction.shows(design, part) else "",
-                **_shown(judged, redaction, number, piece),
+                **_shown(design, redaction, number, piece),
             }
         )
         least += found.least
         most = None if most is None or found.most is None else most + found.most
-    whole = judged.properties
     return {
         "parts": parts,
-        "bytes": {"least": whole.key_least, "most": whole.key_most},
+        "bytes": {"least": properties.key_least, "most": properties.key_most},
         "seen": is_seen,
     }
 
 
 def _shown(
-    judged: Judged, redaction: Redaction, number: int, piece: bytes | None
+    design: Design, redaction: Redaction, number: int, piece: bytes | None
 ) -> dict[str, str]:
     """One part of the example: in hexadecimal and as a person would name it."""
     if piece is None:
         return {"hex": "", "decoded": ""}
-    design, part = judged.design, judged.design.key.parts[number]
+    part = design.key.parts[number]
     more = " …" if len(piece) > LONGEST else ""
     shown = f"{redaction.hex(design, part, piece[:LONGEST])}{more}"
     try:
@@ -74,9 +77,11 @@ def _shown(
         return {"hex": shown, "decoded": ""}
 
 
-def _example(judged: Judged, redaction: Redaction) -> tuple[Mapping[str, Any], bool]:
+def _example(
+    design: Design, seen: Seen | None, redaction: Redaction
+) -> tuple[Mapping[str, Any], bool]:
     """A row that the key can have, and whether it is from the sample."""
-    key, seen = judged.design.key, judged.findings.seen
+    key = design.key
     if seen is not None and not redaction.hides:
         for row in _rows(key, seen.rows.slice(0, TRIED)):
             if _pieces(key, row):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
@@ -12,18 +13,22 @@ from rowkey.lint import RULES, spoken
 from rowkey.render.documents import FORMAT
 from rowkey.render.report.boxes import key_boxes
 from rowkey.render.report.maps import heat_map_document
+from rowkey.render.report.measures import measures_document
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from rowkey.advise import Comparison
+    from rowkey.design import Properties
+    from rowkey.errors import Incomparable
     from rowkey.heat import Finding as Cause
     from rowkey.heat import Skew
-    from rowkey.lint import Finding
+    from rowkey.lint import Allowed, Finding, Findings
     from rowkey.plan import Explanation, Read
     from rowkey.render.report.judging import Judged
     from rowkey.render.report.redaction import Redaction
-    from rowkey.simulate import ReadResult
+    from rowkey.simulate import ReadResult, Simulation
 
 _NOTATION = re.compile(r"(?:\[[^\]\"]*[a-zA-Z][^\]\"]*\])+")
 """A key, or a part of one, within a sentence; a list of quoted values is none."""
@@ -33,32 +38,51 @@ MOST_RANGES = 3
 def report_document(
     designs: Sequence[Judged],
     redaction: Redaction,
-    comparison: Mapping[str, Any] | None = None,
+    comparison: Comparison | Incomparable | None = None,
 ) -> dict[str, Any]:
     """Everything that a report shows, as JSON has it.
 
     Args:
-        designs: one or more designs, as they are to stand beside each other.
+        designs: one or more designs, in the order in which they are told.
         redaction: what is hidden.
-        comparison: a table of measures, `columns` and `rows`, to stand before the details; none if
-            None.
+        comparison: what `compare` found of the same designs, in the same order, to stand before
+            them; or the error by which it refused; none if None.
     """
+    labels = _labels(len(designs))
     return {
         "format": FORMAT,
         "redacted": redaction.hides,
         "tables": list(dict.fromkeys(printable(one.design.table) for one in designs)),
-        "comparison": comparison,
+        "comparison": None if comparison is None else measures_document(comparison, redaction),
         "designs": [
-            {"id": f"d{number}", **_design(one, redaction)} for number, one in enumerate(designs, 1)
+            {"id": f"d{number}", "label": label, **_design(one, redaction)}
+            for number, (label, one) in enumerate(zip(labels, designs, strict=True), 1)
         ],
     }
 
 
-def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
-    found, design = judged.simulation, judged.design
-    verdict = found.verdict
+def _labels(count: int) -> list[str]:
+    """What stands before the names of several designs: letters while they last, as in a table.
+
+    >>> _labels(1), _labels(3), _labels(30)[-5:]
+    ([''], ['A', 'B', 'C'], ['Z', '27', '28', '29', '30'])
+    """
+    if count == 1:
+        return [""]
+    return [*ascii_uppercase[:count], *map(str, range(len(ascii_uppercase) + 1, count + 1))]
+
+
+def glance_document(name: str, found: Simulation, redaction: Redaction) -> dict[str, Any]:
+    """What is seen of a simulation first: the verdict, and what it is from.
+
+    Args:
+        name: what the design is called.
+        found: what was simulated.
+        redaction: what is hidden.
+    """
+    design, verdict = found.design, found.verdict
     return {
-        "name": printable(judged.name),
+        "name": printable(name),
         "table": printable(design.table),
         "key": printable(str(design.key)),
         "verdict": {
@@ -67,14 +91,21 @@ def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
             "even": verdict.even,
             "width_s": verdict.width_s,
         },
-        "source": _source(judged, redaction),
+        "source": _source(found, redaction),
         "servers": design.cluster.servers,
         "regions": len(found.regions),
         "dead": found.dead,
         "overwritten": found.overwritten,
         "operations": found.operations,
-        "boxes": key_boxes(judged, redaction),
-        "properties": _properties(judged),
+    }
+
+
+def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
+    found, design = judged.simulation, judged.design
+    return {
+        **glance_document(judged.name, found, redaction),
+        "boxes": key_boxes(design, judged.properties, judged.findings.seen, redaction),
+        "properties": properties_document(judged.properties),
         "skews": [_skew(skew) for skew in found.skews],
         "shares": {
             "total": found.region_shares.total,
@@ -83,19 +114,24 @@ def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
             "windows": found.windows,
         },
         "map": heat_map_document(judged, redaction),
-        "causes": [_cause(cause, redaction) for cause in found.causes],
-        "findings": [_finding(one, redaction) for one in _gravest(judged)],
-        "allowed": [
-            {"code": one.finding.code, "name": spoken(one.finding.name),
-             "why": "" if redaction.hides else printable(one.why)}
-            for one in judged.findings.allowed
-        ],
+        "causes": [cause_document(cause, redaction) for cause in found.causes],
+        "findings": [finding_document(one, redaction) for one in gravest(judged.findings)],
+        "allowed": [allowed_document(one, redaction) for one in judged.findings.allowed],
         "reads": [
             _read(read, cost, judged.plans[read.name], redaction)
             for read, cost in zip(design.reads, _costs(judged), strict=True)
         ],
         **_stored(judged),
-    }  # fmt: skip
+    }
+
+
+def allowed_document(one: Allowed, redaction: Redaction) -> dict[str, Any]:
+    """What a design file allows, and why."""
+    return {
+        "code": one.finding.code,
+        "name": spoken(one.finding.name),
+        "why": "" if redaction.hides else printable(one.why),
+    }
 
 
 def _costs(judged: Judged) -> list[ReadResult | None]:
@@ -104,9 +140,9 @@ def _costs(judged: Judged) -> list[ReadResult | None]:
     return reads or [None] * len(judged.design.reads)
 
 
-def _source(judged: Judged, redaction: Redaction) -> dict[str, Any]:
-    source = judged.simulation.source
-    said = [*source.assumed, *judged.simulation.remarks]
+def _source(found: Simulation, redaction: Redaction) -> dict[str, Any]:
+    source = found.source
+    said = [*source.assumed, *found.remarks]
     return {
         "kind": source.kind,
         "name": "" if redaction.hides or not source.name else printable(Path(source.name).name),
@@ -116,8 +152,8 @@ def _source(judged: Judged, redaction: Redaction) -> dict[str, Any]:
     }
 
 
-def _properties(judged: Judged) -> dict[str, Any]:
-    found = judged.properties
+def properties_document(found: Properties) -> dict[str, Any]:
+    """What a key can and cannot do."""
     return {
         "decodes": found.decodes,
         "unique": found.unique,
@@ -140,7 +176,7 @@ def _skew(skew: Skew) -> dict[str, Any]:
     }
 
 
-def _cause(cause: Cause, redaction: Redaction) -> dict[str, Any]:
+def cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
     """A cause: its sentences where nothing is hidden, and the figures a language tells it by."""
     figures: dict[str, Any] = {}
     for name, value in cause.evidence.items():
@@ -159,12 +195,12 @@ def _cause(cause: Cause, redaction: Redaction) -> dict[str, Any]:
     }
 
 
-def _gravest(judged: Judged) -> list[Finding]:
-    """The findings, the gravest first."""
-    return sorted(judged.findings.found, key=lambda one: -one.rank)
+def gravest(findings: Findings) -> list[Finding]:
+    """What was found, the gravest first."""
+    return sorted(findings.found, key=lambda one: -one.rank)
 
 
-def _finding(one: Finding, redaction: Redaction) -> dict[str, Any]:
+def finding_document(one: Finding, redaction: Redaction) -> dict[str, Any]:
     """A finding; where values are hidden, what its rule says of any design."""
     found = {
         "code": one.code,
@@ -174,13 +210,15 @@ def _finding(one: Finding, redaction: Redaction) -> dict[str, Any]:
         "path": one.path,
     }
     if not redaction.hides:
-        return {**found, "what": one.what, "remedy": one.remedy, "verdict": one.verdict}
+        said = {"what": one.what, "remedy": one.remedy, "verdict": one.verdict}
+        return {**found, **said, "is_general": False}
     rule = next((kind for kind in RULES.values() if kind.code == one.code), None)
     what, remedy = "", ""
     if rule is not None:
         sections = rule.told()
         what, remedy = _line(sections.summary), f"Use instead: {_line(sections.instead)}"
-    return {**found, "path": "", "what": what, "remedy": remedy, "verdict": ""}
+    hidden = {"path": "", "what": what, "remedy": remedy, "verdict": ""}
+    return {**found, **hidden, "is_general": True}
 
 
 def _line(said: str) -> str:
@@ -254,12 +292,12 @@ def _stored(judged: Judged) -> dict[str, Any]:
             "value_bytes": shape.value_bytes,
             "share": shape.share,
         }
-        for shape in design.layout.cells(found.facts)
+        for shape in design.layout.cells(judged.facts)
     ]
     return {
         "families": families,
         "cells": cells,
-        "bytes": {"key": found.key_bytes, "event": found.event_bytes},
+        "bytes": {"key": found.key_bytes, "event": judged.event_bytes},
     }
 
 

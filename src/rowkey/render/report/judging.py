@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rowkey.advise import Comparison
     from rowkey.design import Design, Properties
     from rowkey.lint import Findings
     from rowkey.plan import Explanation
+    from rowkey.schema import Facts
     from rowkey.simulate import Simulation
 
 
@@ -31,6 +33,7 @@ class Judged:
         properties: what it can and cannot do.
         findings: what the rules say.
         plans: how each declared read runs, by its name.
+        event_bytes: mean bytes that an event adds to a store.
     """
 
     name: str
@@ -39,6 +42,13 @@ class Judged:
     properties: Properties
     findings: Findings
     plans: Mapping[str, Explanation]
+    event_bytes: float
+
+    @property
+    def facts(self) -> Mapping[str, Facts]:
+        """What is known of the fields: of a sample that was looked at, of those it stores too."""
+        seen = self.findings.seen
+        return self.simulation.facts if seen is None else seen.facts
 
 
 def judged(
@@ -62,18 +72,42 @@ def judged(
     """
     design = simulation.design
     seen = _seen(design, sample, format_words)
+    return _told(name, simulation, check(design, seen, facts=simulation.facts))
+
+
+def judged_together(found: Comparison) -> list[Judged]:
+    """The designs of a comparison, each with all reads that any of them declares.
+
+    Args:
+        found: what `compare` gave.
+    """
+    events = max(found.operations, 1)
+    return [
+        _told(one.name, one.simulation, one.findings, one.event_bytes / events)
+        for one in found.designs
+    ]
+
+
+def _told(
+    name: str, simulation: Simulation, findings: Findings, event_bytes: float | None = None
+) -> Judged:
+    """A simulated design with its findings and what else follows from it.
+
+    Args:
+        name: what it is called beside others.
+        simulation: what was simulated.
+        findings: what the rules say.
+        event_bytes: as it was counted; told from what is known of the fields if None.
+    """
+    design, seen = simulation.design, findings.seen
     facts = simulation.facts if seen is None else seen.facts
-    return Judged(
-        name,
-        design,
-        simulation,
-        properties_of(design, facts),
-        check(design, seen, facts=simulation.facts),
-        {
-            read.name: explain(design.key, example_of(read), limit=read.limit)
-            for read in design.reads
-        },
-    )
+    plans = {
+        read.name: explain(design.key, example_of(read), limit=read.limit) for read in design.reads
+    }
+    if event_bytes is None:
+        event_bytes = design.layout.event_bytes(simulation.key_bytes, facts)
+    properties = properties_of(design, facts)
+    return Judged(name, design, simulation, properties, findings, plans, event_bytes)
 
 
 def _seen(design: Design, sample: str | Path | None, format_words: Mapping[str, Any] | None) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.heat import CAUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
@@ -32,7 +32,7 @@ def heat_map_document(judged: Judged, redaction: Redaction) -> dict[str, Any] | 
     start_s, width_s, counts = found.heat
     placed = [region.server for region in found.regions]
     servers = found.design.cluster.servers
-    by_server = _by_server(counts, placed, servers)
+    loads = by_server(counts, placed, servers)
     step = -(-counts.shape[1] // MOST_ROWS)
     firsts = range(0, counts.shape[1], step)
     grouped = _grouped(counts, step)
@@ -50,14 +50,15 @@ def heat_map_document(judged: Judged, redaction: Redaction) -> dict[str, Any] | 
             },
             "server": {
                 "rows": [{"first": n, "last": n, "server": n} for n in range(servers)],
-                "counts": packed(by_server),
-                "marks": _marks(judged, by_server, placed, 0),
+                "counts": packed(loads),
+                "marks": _marks(judged, loads, placed, 0),
             },
         },
     }
 
 
-def _by_server(counts: Counts, placed: list[int], servers: int) -> Counts:
+def by_server(counts: Counts, placed: Sequence[int], servers: int) -> Counts:
+    """Operations by column and server, from those by column and region."""
     import numpy as np
 
     loads = np.zeros((len(counts), servers), np.int64)

@@ -103,6 +103,7 @@
       this.cursor = null;
       this.box = null;
       this.pins = [];
+      this.common = 0;
       this.scratch = document.createElement("canvas");
     }
 
@@ -142,7 +143,8 @@
         button(words.zoom_out, () => this.zoom(2), "−"),
         button(words.reset, () => this.reset(), words.reset));
       this.canvas = make("canvas", {
-        tabindex: "0", role: "application", "aria-describedby": "map-help map-scale",
+        tabindex: "0", role: "application",
+        "aria-describedby": `map-help-${given.id} map-scale-${given.id}`,
         "aria-label": fill(words.title, { name: given.name }),
       });
       this.stage = make("div", { class: "stage" }, this.canvas);
@@ -285,6 +287,8 @@
       const height = clamp(rows * 20, 160, 460) + TOP + BOTTOM;
       const ratio = window.devicePixelRatio || 1;
       const most = width < 420 ? 96 : Math.min(width * 0.32, 240);
+      this.common = 0;
+      if (width < 420 && this.broadest() + 12 > most) this.common = this.shared();
       this.left = Math.min(this.broadest() + 12, most);
       this.right = 54;
       Object.assign(this, { width, height, ratio });
@@ -302,13 +306,23 @@
         (most, row) => Math.max(most, context.measureText(this.rowLabel(row).join("")).width), 0);
     }
 
+    /* How many characters all labels of rows begin with alike, whole words only. */
+    shared() {
+      const starts = this.view.rows.flatMap((row) => row.start ?? []);
+      if (starts.length < 2) return 0;
+      const [low, high] = [starts.reduce((a, b) => (a < b ? a : b)), starts.reduce((a, b) => (a > b ? a : b))];
+      let length = 0;
+      while (length < low.length && low[length] === high[length]) length += 1;
+      return low.slice(0, length).search(/[^\p{L}\p{N}][\p{L}\p{N}]*$/u) + 1;
+    }
+
     get font() { return `12px ${getComputedStyle(document.body).fontFamily}`; }
 
     /* The number of a row, and what it begins with. */
     rowLabel(row) {
       const number = row.first === row.last ? `${row.first}` : `${row.first}–${row.last}`;
       if (this.kind === "server") return ["", fill(this.words.server_row, { number })];
-      return [`${number}  `, row.start ?? this.words.first_row];
+      return [`${number}  `, row.start?.slice(this.common) ?? this.words.first_row];
     }
 
     get area() {
@@ -611,34 +625,67 @@
     }
   }
 
-  const legend = (place, words) => {
-    const canvas = make("canvas", { width: 1080, height: 80 }), context = canvas.getContext("2d");
-    const left = 120, right = 940;
-    for (let x = left; x < right; x += 1) {
-      const [red, green, blue] = colourOf(DARKEST * 2 ** ((OCTAVES * (x - left)) / (right - left)));
-      context.fillStyle = `rgb(${red},${green},${blue})`;
-      context.fillRect(x, 4, 1, 32);
+  /* The servers of a map in a few pixels, to be compared by eye with those of others. */
+  const sketch = (map, place) => {
+    const { columns, words, given } = map, { levels, rows } = map.views.server;
+    const width = Math.min(columns, 640), height = rows.length;
+    const hottest = new Uint8Array(width * height);
+    for (let column = 0; column < columns; column += 1) {
+      const x = Math.floor((column * width) / columns);
+      for (let row = 0; row < height; row += 1) {
+        const at = row * width + x, level = levels[column * height + row];
+        if (level > hottest[at]) hottest[at] = level;
+      }
     }
-    context.fillStyle = `rgb(${NOTHING.join(",")})`;
-    context.fillRect(4, 4, 100, 32);
-    const style = getComputedStyle(document.body);
-    context.fillStyle = style.getPropertyValue("--ink");
-    context.font = `24px ${style.fontFamily}`;
-    context.textAlign = "center";
-    for (const [value, said] of [[1 / 8, "⅛×"], [1 / 2, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [8, "8×"]]) {
-      const x = left + ((right - left) * Math.log2(value / DARKEST)) / OCTAVES;
-      context.fillRect(x - 1, 36, 2, 8);
-      context.fillText(said, x, 70);
-    }
-    context.fillText("0", 54, 70);
-    context.fillText("≥16×", right + 40, 70);
+    const image = new ImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+    hottest.forEach((level, at) => { pixels[at] = PALETTE[level]; });
+    const said = fill(words.small, { name: given.name, skew: given.skew });
+    const canvas = make("canvas", { width, height, role: "img", "aria-label": said });
+    canvas.getContext("2d").putImageData(image, 0, 0);
     place.append(canvas);
+  };
+
+  /* The scale in the pixels of the screen; it is drawn again where the window changes. */
+  const legend = (place, words) => {
+    const canvas = make("canvas"), context = canvas.getContext("2d");
+    const draw = () => {
+      const wide = place.clientWidth, ratio = window.devicePixelRatio || 1;
+      if (!wide) return;
+      const left = wide * 0.11, right = wide * 0.87, style = getComputedStyle(document.body);
+      canvas.width = Math.round(wide * ratio);
+      canvas.height = Math.round(40 * ratio);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      for (let x = Math.floor(left); x < right; x += 1) {
+        const [red, green, blue] = colourOf(DARKEST * 2 ** ((OCTAVES * (x - left)) / (right - left)));
+        context.fillStyle = `rgb(${red},${green},${blue})`;
+        context.fillRect(x, 2, 1, 16);
+      }
+      context.fillStyle = `rgb(${NOTHING.join(",")})`;
+      context.fillRect(0, 2, left - 8, 16);
+      context.strokeStyle = style.getPropertyValue("--soft");
+      context.strokeRect(0.5, 2.5, left - 9, 15);
+      context.fillStyle = style.getPropertyValue("--ink");
+      context.font = `12px ${style.fontFamily}`;
+      context.textAlign = "center";
+      const said = [[1 / 8, "⅛×"], [1 / 2, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [8, "8×"]];
+      if (right - left < 28 * OCTAVES) said.pop();
+      for (const [value, text] of said) {
+        const x = left + ((right - left) * Math.log2(value / DARKEST)) / OCTAVES;
+        context.fillRect(x - 0.5, 18, 1, 4);
+        context.fillText(text, x, 35);
+      }
+      context.fillText("0", (left - 8) / 2, 35);
+      context.fillText("≥16×", right + 4, 35);
+    };
+    place.append(canvas);
+    new ResizeObserver(draw).observe(place);
+    draw();
   };
 
   const begin = async () => {
     const { language, words, maps } = JSON.parse(document.getElementById("payload").textContent);
     if (!maps.length) return;
-    legend(document.getElementById("legend"), words);
+    document.querySelectorAll(".legend").forEach((place) => legend(place, words));
     const drawn = [];
     for (const given of maps) {
       const place = document.getElementById(`map-${given.id}`);
@@ -648,6 +695,8 @@
       try {
         if (typeof DecompressionStream === "undefined") throw new TypeError("no DecompressionStream");
         await map.start();
+        const small = document.querySelector(`[data-small="${given.id}"]`);
+        if (small) sketch(map, small);
       } catch (problem) {
         place.append(make("p", { class: "none", text: words.too_old }));
         console.error(problem);

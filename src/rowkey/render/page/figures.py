@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rowkey.render.report.words import Words
+    from rowkey.render.page.words import Words
 
 
 def times(value: float | None) -> str:
@@ -44,7 +44,7 @@ def count(value: float | None) -> str:
 def width(least: int, most: int | None, words: Words) -> str:
     """A length in bytes, or from one to another.
 
-    >>> from rowkey.render.report.words import Words
+    >>> from rowkey.render.page.words import Words
     >>> width(1, 1, Words("en")), width(8, 8, Words("en")), width(3, None, Words("en"))
     ('1 byte', '8 bytes', '3 bytes or more')
     """
@@ -64,3 +64,26 @@ def offset(least: int, most: int | None) -> str:
     if most is None:
         return f"{least:,}+"
     return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+
+
+def measured(value: float) -> str:
+    """A figure of a measure: counts whole, means with as many decimals as tell them apart.
+
+    >>> measured(16.0), measured(1.126), measured(53.84), measured(2896.1), measured(0.0004)
+    ('16', '1.13', '53.8', '2,896', '0.00')
+    """
+    if value == int(value) or value >= 1_000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def size(value: float) -> str:
+    """A number of bytes.
+
+    >>> size(131.0), size(22_054_191), size(5.2e9)
+    ('131 B', '22.1 MB', '5.20 GB')
+    """
+    for unit, length in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= length:
+            return f"{measured(value / length)} {unit}"
+    return f"{value:,.0f} B"

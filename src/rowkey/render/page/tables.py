@@ -1,16 +1,16 @@
-"""The parts of a report that are read: comparison, reads, families, and the skew by window."""
+"""The parts of a report that are read: reads, families, and the skew by window."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.render.report.figures import count, share, times
-from rowkey.render.report.markup import Html, beside, tag
+from rowkey.render.page.figures import count, share, times
+from rowkey.render.page.markup import Html, tag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rowkey.render.report.words import Words
+    from rowkey.render.page.words import Words
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], label: str) -> Html:
@@ -24,24 +24,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]], label: str) ->
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def comparison_section(document: Mapping[str, Any], words: Words) -> Html | None:
-    """The measures of several designs in one table, where somebody has compared them.
-
-    `comparison` has `columns`, names, and `rows`: each a measure and its values, as texts.
-    """
-    found = document["comparison"]
-    if not found:
-        return None
-    return table(found["columns"], found["rows"], words("section.comparison"))
-
-
-def reads_section(document: Mapping[str, Any], words: Words) -> Html:
-    """What each declared read opens, and how it runs."""
-    designs = document["designs"]
-    return beside(designs, [_reads(one, words) for one in designs])
-
-
-def _reads(one: Mapping[str, Any], words: Words) -> Html:
+def reads_block(one: Mapping[str, Any], words: Words) -> Html:
+    """What each read of a design opens, and how it runs."""
     if not one["reads"]:
         return tag("p", words("reads.none"), class_="none")
     return tag("div", [_read(read, words) for read in one["reads"]], class_="reads")
@@ -92,14 +76,14 @@ def _opens(read: Mapping[str, Any], words: Words) -> str:
 
 
 def _plan(read: Mapping[str, Any], words: Words) -> Html | None:
-    said = []
+    said: list[str] = []
     if read["pinned"]:
         said.append(words("reads.pinned", parts=", ".join(read["pinned"])))
     if read["narrowed"]:
         said.append(words("reads.narrowed", part=read["narrowed"]))
     if read["residual"]:
         said.append(words("reads.residual", fields=", ".join(read["residual"])))
-    said += read["ranges"]
+    said += [tag("code", words.phrase(one)) for one in read["ranges"]]
     if read["ranges"] and read["more"]:
         said.append(words("reads.more", count=f"{read['more']:,}"))
     if read["proposal"]:
@@ -110,13 +94,8 @@ def _plan(read: Mapping[str, Any], words: Words) -> Html | None:
     return tag("details", tag("summary", words("reads.plan")), inner)
 
 
-def storage_section(document: Mapping[str, Any], words: Words) -> Html:
-    """The families and the cells of an event; once where all designs store the same."""
-    designs = document["designs"]
-    return beside(designs, [_storage(one, words) for one in designs])
-
-
-def _storage(one: Mapping[str, Any], words: Words) -> Html:
+def storage_block(one: Mapping[str, Any], words: Words) -> Html:
+    """The families of a design, and the cells of an event."""
     heads = ("family", "versions", "ttl", "compression", "bloom", "block", "more")
     families = table(
         [words(f"storage.{head}") for head in heads],
@@ -160,15 +139,11 @@ def _block(size: int) -> str:
     return f"{size // 1024:,} KiB" if size % 1024 == 0 else f"{size:,} B"
 
 
-def figures_section(document: Mapping[str, Any], words: Words) -> Html:
+def figures_block(one: Mapping[str, Any], words: Words) -> Html:
     """The skew at each width of window, and the shares of the busiest region."""
-    designs = document["designs"]
-    return beside(designs, [_figures(one, words) for one in designs])
-
-
-def _figures(one: Mapping[str, Any], words: Words) -> Html:
     heads = [words(f"figures.{name}") for name in ("width", "skew", "even", "regions", "others")]
-    rows = [_skew(skew, words) for skew in one["skews"]]
+    rows = [_skew(skew) for skew in one["skews"] if skew["servers"] is not None]
+    thin = [f"{skew['width_s']} s" for skew in one["skews"] if skew["servers"] is None]
     shares = one["shares"]
     said = words(
         "figures.shares",
@@ -179,13 +154,16 @@ def _figures(one: Mapping[str, Any], words: Words) -> Html:
         windows=shares["windows"],
         fair=share(1 / one["regions"]),
     )
-    return tag("div", table(heads, rows, words("section.figures")), tag("p", said, class_="small"))
+    return tag(
+        "div",
+        table(heads, rows, words("section.figures")) if rows else None,
+        tag("p", words("figures.thin", widths=", ".join(thin)), class_="small") if thin else None,
+        tag("p", said, class_="small"),
+    )
 
 
-def _skew(skew: Mapping[str, Any], words: Words) -> tuple[object, ...]:
+def _skew(skew: Mapping[str, Any]) -> tuple[object, ...]:
     width = f"{skew['width_s']} s"
-    if skew["servers"] is None:
-        return width, words("figures.thin"), "–", "–", "–"
     low, high = times(skew["low"]), times(skew["high"])
     return (
         width,

@@ -6,7 +6,7 @@ import json
 from html import escape
 from typing import Any
 
-VOID = frozenset({"meta", "br", "hr", "input"})
+VOID = frozenset({"meta", "br", "hr", "img", "input"})
 
 
 class Html(str):
@@ -75,13 +75,3 @@ def data(name: str, document: Any) -> Html:
     """
     shown = json.dumps(document, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPT)
     return Html(f'<script type="application/json" id="{text(name)}">{shown}</script>')
-
-
-def beside(designs: list[dict[str, Any]], blocks: list[Html]) -> Html:
-    """A block for each design, side by side where there is room; a name is seen beside others."""
-    sole = "sole" if len(designs) == 1 else None
-    named = [
-        tag("div", tag("h3", one["name"], class_=sole), block, class_="design")
-        for one, block in zip(designs, blocks, strict=True)
-    ]
-    return tag("div", named, class_="designs")

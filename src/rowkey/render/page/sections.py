@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.render.report.figures import offset, times, width
-from rowkey.render.report.markup import Html, beside, tag
+from rowkey.render.page.figures import offset, times, width
+from rowkey.render.page.markup import Html, tag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rowkey.render.report.words import Words
+    from rowkey.render.page.words import Words
 
 COLOURS = 8
 """Colours of boxes; they come again in keys of more parts."""
@@ -18,21 +18,14 @@ BROAD = 12
 """Bytes from which a box is as broad as any."""
 
 
-def key_section(document: Mapping[str, Any], words: Words) -> Html:
-    """The key of each design as boxes."""
-    designs = document["designs"]
-    return Html(
-        tag("p", words("key.lead"), class_="small")
-        + beside(designs, [_key(o, words) for o in designs])
-    )
-
-
-def _key(one: Mapping[str, Any], words: Words) -> Html:
+def key_block(one: Mapping[str, Any], words: Words) -> Html:
+    """The key of a design as boxes, and what it can and cannot do."""
     boxes, properties = one["boxes"], one["properties"]
     parts = [_box(number, part, words) for number, part in enumerate(boxes["parts"])]
     whole = words("key.whole", bytes=width(**boxes["bytes"], words=words))
     return tag(
         "div",
+        tag("p", words("key.lead"), class_="small"),
         tag("ol", parts, class_="boxes"),
         tag("p", whole, " ", words("key.seen" if boxes["seen"] else "key.made"), class_="small"),
         tag("ul", [tag("li", said) for said in _properties(properties, words)], class_="facts"),
@@ -43,13 +36,14 @@ def _key(one: Mapping[str, Any], words: Words) -> Html:
 def _loses(name: str, what: str, words: Words) -> str:
     if what == "the value":
         return words("key.loses_all", name=name)
-    return words("key.loses", name=name, what=what)
+    return words("key.loses", name=name, what=words.phrase(what))
 
 
 def _in_words(parts: Sequence[Mapping[str, Any]], words: Words) -> Html | None:
     """The bytes of each part in words, for whoever writes them in another language."""
+    english = None if words.language == "en" else "en"
     told = [
-        tag("li", tag("code", part["notation"]), " ", part["words"])
+        tag("li", tag("code", part["notation"]), " ", tag("span", part["words"], lang=english))
         for part in parts
         if part["words"]
     ]
@@ -77,7 +71,7 @@ def _box(number: int, part: Mapping[str, Any], words: Words) -> Html:
             "dl",
             [tag("div", tag("dt", words(f"key.{name}")), tag("dd", said)) for name, said in terms],
         ),
-        tag("p", "; ".join(loses), class_="small") if loses else None,
+        tag("p", words("key.and").join(loses), class_="small") if loses else None,
         class_=f"box c{number % COLOURS} b{broad}",
     )
 
@@ -97,37 +91,37 @@ def _properties(found: Mapping[str, Any], words: Words) -> list[str]:
     return said
 
 
-def heat_section(document: Mapping[str, Any], words: Words) -> Html:
-    """A place for the heat map of each design; the program of the page draws it there."""
-    designs = document["designs"]
-    return Html(
-        tag("p", words("map.scale"), class_="small", id="map-scale")
-        + tag("div", class_="legend", id="legend", aria_hidden="true")
-        + beside(designs, [_map(one, words) for one in designs])
-        + tag("p", words("map.help"), class_="small", id="map-help")
-    )
-
-
-def _map(one: Mapping[str, Any], words: Words) -> Html:
+def heat_block(one: Mapping[str, Any], words: Words) -> Html:
+    """A place for the heat map of a design; the program of the page draws it there."""
     if one["map"] is None:
         return tag("p", words("map.no_time"), class_="none")
-    return tag("div", class_="heat", id=f"map-{one['id']}", data_map=one["id"])
-
-
-def causes_section(document: Mapping[str, Any], words: Words) -> Html:
-    """Why each design is as hot as it is, with the numbers that stand on its map."""
-    designs = document["designs"]
-    lead = words("causes.lead") if any(one["causes"] for one in designs) else ""
     return Html(
-        tag("p", lead, class_="small") + beside(designs, [_causes(one, words) for one in designs])
+        legend(words, f"map-scale-{one['id']}")
+        + tag("div", class_="heat", id=f"map-{one['id']}", data_map=one["id"])
+        + tag("p", words("map.help"), class_="small", id=f"map-help-{one['id']}")
     )
 
 
-def _causes(one: Mapping[str, Any], words: Words) -> Html:
+def legend(words: Words, name: str | None = None) -> Html:
+    """What the colours of a map mean, and a place where its scale is drawn."""
+    return Html(
+        tag("p", words("map.scale"), class_="small", id=name)
+        + tag("div", class_="legend", aria_hidden="true")
+    )
+
+
+def causes_block(one: Mapping[str, Any], words: Words) -> Html:
+    """Why a design is as hot as it is, with the numbers that stand on its map."""
     if not one["causes"]:
         name = "none_even" if one["verdict"]["word"] == "even" else "none_hot"
         return tag("p", words(f"causes.{name}"), class_="none")
-    return tag("ol", [_cause(cause, words) for cause in one["causes"]], class_="causes")
+    lead = tag("p", words("causes.lead"), class_="small") if one["map"] is not None else None
+    return tag("div", lead, causes_list(one["causes"], words))
+
+
+def causes_list(causes: Sequence[Mapping[str, Any]], words: Words) -> Html:
+    """Causes with what would help, the largest first."""
+    return tag("ol", [_cause(cause, words) for cause in causes], class_="causes")
 
 
 def _cause(cause: Mapping[str, Any], words: Words) -> Html:
@@ -145,7 +139,7 @@ def cause_words(cause: Mapping[str, Any], words: Words) -> tuple[str, str, str]:
     """A cause in a language: its title, what was seen, what would help.
 
     Its own English sentences hold more figures and stand wherever they may; else those that the
-    language has for its kind, and for a kind that is not known, or lacks a figure, its name.
+    language has for its kind, and for a kind that is not known its name and its own.
     """
     front = f"causes.{cause['code']}"
     known = f"{front}.title" in words
@@ -153,63 +147,75 @@ def cause_words(cause: Mapping[str, Any], words: Words) -> tuple[str, str, str]:
     if words.language == "en" and cause["message"]:
         return title, cause["message"], cause["remedy"]
     if not known:
-        return title, cause["message"] or words("causes.said", code=title), _or(cause, words)
+        said = cause["message"] or words("causes.said", code=title)
+        return title, said, cause["remedy"] or words("causes.remedy")
     try:
         said = words(f"{front}.said", **cause["figures"])
-    except (KeyError, ValueError, TypeError):
-        said = cause["message"] or words("causes.said", code=title)
-    remedy = words.all[f"{front}.remedy"]
-    if "{notation}" in remedy and not cause["notation"]:
-        return title, said, _or(cause, words)
-    return title, said, words(f"{front}.remedy", notation=cause["notation"])
+    except (KeyError, ValueError, TypeError):  # an evidence without that figure
+        said = words(f"{front}.general")
+    if cause["notation"]:
+        return title, said, words(f"{front}.remedy", notation=cause["notation"])
+    return title, said, words(f"{front}.bare")
 
 
-def _or(cause: Mapping[str, Any], words: Words) -> str:
-    """The remedy as it was said, or what holds of any cause."""
-    return str(cause["remedy"]) or words("causes.remedy")
-
-
-def findings_section(document: Mapping[str, Any], words: Words) -> Html:
-    """What the rules say of each design, the gravest first."""
-    designs = document["designs"]
-    return beside(designs, [_findings(one, words) for one in designs])
-
-
-def _findings(one: Mapping[str, Any], words: Words) -> Html:
+def findings_block(one: Mapping[str, Any], words: Words) -> Html:
+    """What the rules say of a design, the gravest first, then what its file allows."""
     if not one["findings"] and not one["allowed"]:
         return tag("p", words("findings.none"), class_="none")
-    found = [_finding(finding, words) for finding in one["findings"]]
+    found = [finding_item(finding, words) for finding in one["findings"]]
     return tag("ul", found, [_allowed(one, words) for one in one["allowed"]], class_="findings")
 
 
-def _finding(finding: Mapping[str, Any], words: Words) -> Html:
+def finding_item(finding: Mapping[str, Any], words: Words) -> Html:
+    """One finding: in the words of the page where it has some for the rule, else in the rule's."""
     place = [finding["path"]]
     if finding["line"]:
         place.append(words("findings.line", line=finding["line"]))
     severity = finding["severity"]
-    english = None if words.language == "en" else "en"
-    told = None
-    if finding["verdict"]:
-        told = tag("p", finding["verdict"], class_="small", lang=english)
-    title = f"rules.{finding['code']}"
     return tag(
         "li",
         tag("span", words(f"findings.{severity}"), class_=f"chip {severity}"),
         tag("h4", finding["name"], " ", tag("code", finding["code"], class_="code")),
         tag("p", ", ".join(filter(None, place)), class_="small place"),
-        tag("p", words(title)) if title in words else None,
-        tag("p", _sentence(finding["what"]), lang=english) if finding["what"] else None,
-        tag("p", finding["remedy"], class_="remedy", lang=english) if finding["remedy"] else None,
-        told,
+        _said(finding, words),
+    )
+
+
+def _said(finding: Mapping[str, Any], words: Words) -> Html:
+    """What a finding says. Its own sentences, with their figures, are English."""
+    code = finding["code"]
+    own = Html(
+        tag("p", _sentence(finding["what"]))
+        + (tag("p", finding["remedy"], class_="remedy") if finding["remedy"] else "")
+        + (tag("p", finding["verdict"], class_="small") if finding["verdict"] else "")
+    )
+    if words.language == "en":
+        return own
+    if f"rules.{code}" not in words:
+        return tag(
+            "div", tag("p", words("findings.untold"), class_="small"), tag("div", own, lang="en")
+        )
+    remedy = tag("strong", words("causes.try")), " ", words(f"remedies.{code}")
+    told = tag("p", words(f"rules.{code}")) + tag("p", *remedy, class_="remedy")
+    if finding["is_general"]:
+        return Html(told)
+    return Html(
+        told + tag("details", tag("summary", words("findings.own")), tag("div", own, lang="en"))
     )
 
 
 def _allowed(one: Mapping[str, Any], words: Words) -> Html:
+    rule = f"rules.{one['code']}"
     return tag(
         "li",
         tag("span", words("findings.allowed"), class_="chip allowed"),
         tag("h4", one["name"], " ", tag("code", one["code"], class_="code")),
-        tag("p", one["why"] or words("findings.no_reason"), class_="small"),
+        tag("p", words(rule)) if rule in words else None,
+        tag(
+            "p",
+            words("findings.reason", why=one["why"]) if one["why"] else words("findings.no_reason"),
+            class_="small",
+        ),
     )
 
 

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from render.reports import HIDING, HOSTS, KEYS, USERS, compare_logs, write_logs
+from rowkey import Design, Incomparable, advise
+from rowkey.render import (
+    LANGUAGES,
+    Redaction,
+    judged,
+    judged_together,
+    report_document,
+    report_page,
+)
+from rowkey.render.page.words import Words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.advise import Comparison
+
+BYTES_MOST = 1_000_000
+FLIGHTS = ("time_first", "mod", "hashed")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """Three designs for one log, compared."""
+    return compare_logs(tmp_path_factory.mktemp("compared"))
+
+
+@pytest.fixture(scope="module")
+def document(compared: Comparison) -> dict[str, Any]:
+    """Their report as data."""
+    return report_document(judged_together(compared), Redaction(), compared)
+
+
+class Rows(HTMLParser):
+    """The rows of the table of measures: the text of each cell, and whether it is marked."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.best: list[list[bool]] = []
+        self.inside = False
+        table = page[page.index('class="scroll measures"') :]
+        self.feed(table[table.index("<table") : table.index("</table>")])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a row or a cell."""
+        if tag == "tr":
+            self.rows.append([])
+            self.best.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.best[-1].append(("class", "best") in attrs)
+
+    def handle_data(self, data: str) -> None:
+        """Add to the cell."""
+        self.rows[-1][-1] += data
+
+
+def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None:
+    """The comparison is first, then each design with its key, map, causes, findings and reads."""
+    page = report_page(document)
+    ids = re.findall(r'<section[^>]*\bid="([\w-]+)"', page)
+    topics = ["key", "heat", "causes", "findings", "reads", "storage", "figures"]
+    expected = ["comparison"]
+    for number in range(1, len(KEYS) + 1):
+        expected += [f"d{number}", *(f"d{number}-{topic}" for topic in topics)]
+    assert expected == ids
+    places = re.findall(r'href="#([\w-]+)"', page)
+    assert set() == set(places) - {*ids, "content"}
+    assert {"comparison", "d1", "d2", "d3"} <= set(places)
+
+
+def test_every_measure_has_a_row(compared: Comparison, document: dict[str, Any]) -> None:
+    """Each measure of which anything is known has a row with a figure for each design."""
+    rows = Rows(report_page(document)).rows
+    told = [row for row in rows[1:] if len(row) == len(KEYS) + 1]
+    known = [one for one in compared.measures if {f.value for f in one.figures} != {None}]
+    silent = [
+        one
+        for one in known
+        if one.name == "sorted_in_memory" and {f.value for f in one.figures} == {0.0}
+    ]
+    assert len(known) - len(silent) + 1 == len(told)
+    assert ["measure", "A spread", "B by_host", "C by_time"] == rows[0]
+
+
+def test_the_best_of_each_measure_is_marked(compared: Comparison, document: dict[str, Any]) -> None:
+    """The marks are those of the comparison, one by one; nothing is told of all together."""
+    page = Rows(report_page(document))
+    marked = {row[0]: best[1:] for row, best in zip(page.rows, page.best, strict=True)}
+    best = compared.measure("key_bytes").best
+    assert [number in best for number in range(len(KEYS))] == marked["bytes of a row key"]
+    best = compared.measure("skew_equal").best
+    assert best
+    assert [number in best for number in range(len(KEYS))] == marked[
+        "skew, windows of equal numbers"
+    ]
+    assert not any("score" in row[0] or "total" in row[0] for row in page.rows)
+
+
+def test_a_range_that_is_the_whole_table_says_so(
+    compared: Comparison, document: dict[str, Any]
+) -> None:
+    """One range that reads every row is not told as one range alone."""
+    whole = [one.simulation.reads[1].is_full_scan for one in compared.designs]
+    rows = Rows(report_page(document)).rows
+    [_, second, _] = [row for row in rows if row[0] == "ranges"]
+    assert any(whole)
+    assert whole == ["the whole table" in cell for cell in second[1:]]
+
+
+def test_designs_are_asked_the_same_reads(document: dict[str, Any]) -> None:
+    """Each design has a plan and a cost for each read that any of them declares."""
+    names = [[read["name"] for read in one["reads"]] for one in document["designs"]]
+    assert [["of a host", "of one person"]] * len(KEYS) == names
+    assert all(read["cost"] for one in document["designs"] for read in one["reads"])
+
+
+def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
+    """A read that only another design declares is asked, but is no finding of this one."""
+    paths = write_logs(tmp_path)
+    bare = paths["by_time"].read_text("utf-8").partition("[[reads]]")[0]
+    paths["by_time"].write_text(bare, encoding="utf-8")
+    found = advise.compare([Design.read(paths[name]) for name in ("by_host", "by_time")])
+    shown = report_document(judged_together(found), Redaction(), found)["designs"][1]
+    assert 2 == len(shown["reads"])
+    assert [] == [one for one in shown["findings"] if one["path"].startswith("reads")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_redacted_comparison_shows_no_value(compared: Comparison, language: str) -> None:
+    """Neither the name of the sample nor a value of an entity stands in the file."""
+    hidden = report_document(judged_together(compared), HIDING, compared)
+    page = report_page(hidden, language)
+    values = [*HOSTS, *USERS, *(one.encode().hex() for one in [*HOSTS, *USERS]), "events.csv"]
+    assert [] == [one for one in values if one in page or one in page.replace(" ", "")]
+
+
+def test_why_a_read_failed_is_hidden(compared: Comparison) -> None:
+    """The reason why a read has no figure may hold a value: a redacted page has none of it."""
+    from dataclasses import replace
+
+    from rowkey.advise import Figure, Measure
+
+    reason = f"host = '{HOSTS[0]}' cannot be asked"
+    figures = tuple(Figure(value, reason=reason) for value in (1.0, None, 2.0))
+    failed = replace(compared, measures=(Measure("fan_out", "", figures, read="of a host"),))
+    shown, hidden = (
+        json.dumps(report_document([], how, failed)["comparison"]) for how in (Redaction(), HIDING)
+    )
+    assert HOSTS[0] in shown
+    assert HOSTS[0] not in hidden
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Design], Incomparable]:
+    """Two designs on different numbers of servers, and why they are not compared."""
+    folder = tmp_path_factory.mktemp("refused")
+    paths = write_logs(folder)
+    text = paths["by_host"].read_text("utf-8").replace("servers = 4", "servers = 5")
+    paths["by_host"].write_text(text, encoding="utf-8")
+    designs = [Design.read(paths[name]) for name in ("spread", "by_host")]
+    with pytest.raises(Incomparable) as caught:
+        advise.compare(designs)
+    return designs, caught.value
+
+
+def test_designs_on_two_scales_are_told_apart(
+    refused: tuple[list[Design], Incomparable],
+) -> None:
+    """Where designs cannot be compared the page says why, and draws nothing side by side."""
+    from rowkey import simulate
+
+    designs, problem = refused
+    told = [judged(str(n), simulate.run(d, second_half=True)) for n, d in enumerate(designs)]
+    page = report_page(report_document(told, Redaction(), problem))
+    assert Words("en")("compared.none") in page
+    assert "5; expected 4" in page
+    assert "<figure>" not in page
+    assert "<td" not in page[page.index('id="comparison"') : page.index('id="d1"')]
+    hidden = report_page(report_document(told, HIDING, problem))
+    assert "5; expected 4" not in hidden
+
+
+def test_figures_without_a_value_are_explained(compared: Comparison) -> None:
+    """A figure that is missing has a dash and, below the table, its reason."""
+    from dataclasses import replace
+
+    from rowkey.advise import Figure, Measure
+
+    figures = (Figure(1.0), Figure(None, reason="events share rows, apart by their qualifiers"))
+    measures = (Measure("overwritten", "", (*figures, Figure(3.0))),)
+    found = replace(compared, measures=measures)
+    shown = report_document(judged_together(compared), Redaction(), found)
+    assert "B by_host, rows overwritten: events share rows" in report_page(shown)
+    assert "B by_host, 被覆盖的行: 多个事件共用一行" in report_page(shown, "zh")
+
+
+def test_the_flights_fit_a_mail() -> None:
+    """The comparison of the three designs that ship with rowkey is far below a megabyte."""
+    from importlib.resources import files
+
+    folder = files("rowkey") / "examples" / "flights"
+    designs = [Design.read(str(folder / f"{name}.toml")) for name in FLIGHTS]
+    found = advise.compare(designs, names=FLIGHTS)
+    for language in LANGUAGES:
+        page = report_page(report_document(judged_together(found), Redaction(), found), language)
+        assert len(page.encode()) < BYTES_MOST // 4

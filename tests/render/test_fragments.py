@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import base64
+import builtins
+import json
+import re
+import struct
+import sys
+import zlib
+from html.parser import HTMLParser
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import rowkey
+from render.reports import NAUGHTY, QUOTED, compare_logs, hostile
+from rowkey import Design, lint, show, simulate
+from rowkey.errors import Refused
+from rowkey.render import LANGUAGES
+from rowkey.render.page.pictures import STOPS, heat_png, levels_of, palette
+from rowkey.render.page.words import asset
+
+if TYPE_CHECKING:
+    from rowkey.advise import Comparison
+
+FRAGMENT_BYTES_MOST = 40_000
+VOID = {"img", "br", "hr", "input", "meta"}
+
+
+class Elements(HTMLParser):
+    """The elements of a piece of HTML; whatever is opened in it is closed in it."""
+
+    def __init__(self, piece: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.open: list[str] = []
+        self.feed(piece)
+        self.close()
+        assert [] == self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """It closes what was opened last."""
+        assert tag == self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Note a text."""
+        self.said.append(data)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """Three designs for one log, compared."""
+    return compare_logs(tmp_path_factory.mktemp("compared"))
+
+
+@pytest.fixture(scope="module")
+def results(compared: Comparison) -> dict[str, Any]:
+    """One of each thing that a notebook shows."""
+    one = compared.designs[1]
+    return {
+        "Simulation": one.simulation,
+        "Comparison": compared,
+        "Design": one.design,
+        "Findings": one.findings,
+    }
+
+
+NAMES = [name for _, name in rowkey._SHOWN]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_is_a_small_piece(results: dict[str, Any], name: str, language: str) -> None:
+    """What a notebook shows is one element with no program in it and no name others could meet."""
+    piece = show(results[name], language)._repr_html_()
+    elements = Elements(piece)
+    tags = [tag for tag, _ in elements.found]
+    assert ("div", "rowkey-shown") == (tags[0], elements.found[0][1]["class"])
+    assert set() == {"script", "link", "iframe", "html", "body"} & set(tags)
+    assert [] == [a for _, a in elements.found if "id" in a or any(n.startswith("on") for n in a)]
+    assert len(piece.encode()) < FRAGMENT_BYTES_MOST
+    asked = re.findall(r"(?:src|href)=\"([^\"]*)\"", piece)
+    assert [] == [one for one in asked if not one.startswith("data:image/png;base64,")]
+
+
+def test_a_style_stays_in_its_piece() -> None:
+    """Every selector of the style begins with the class of the piece."""
+    style = re.sub(r"/\*.*?\*/", "", asset("fragment.css"))
+    selectors = [one.strip() for one in re.findall(r"([^{}]+)\{[^{}]*\}", style)]
+    parts = [part.strip() for selector in selectors for part in selector.split(",")]
+    assert len(parts) > 20
+    assert [] == [part for part in parts if not part.startswith("div.rowkey-shown")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_is_text_too(results: dict[str, Any], name: str) -> None:
+    """Where there is no HTML, the same is told as text, and not as the inside of an object."""
+    told = repr(show(results[name]))
+    assert 2 <= len(told.splitlines()) < 120
+    assert "dataclass" not in told
+    assert "object at" not in told
+    assert f"{name}(" not in told
+
+
+def test_a_text_is_not_shown_by_itself(
+    results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a notebook, where consoles show and colour what they print, it is still one text."""
+    told = repr(show(results["Simulation"]))
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert told == repr(show(results["Simulation"]))
+
+
+def test_what_was_found_is_shown(results: dict[str, Any]) -> None:
+    """The verdict, the causes, the reads; the measures; the parts of the key; the findings."""
+    simulation, compared = results["Simulation"], results["Comparison"]
+    told = show(simulation)._repr_html_()
+    said = " ".join(Elements(told).said)
+    assert f"{simulation.verdict.skew:.2f}×" in said
+    assert all(cause.message in said for cause in simulation.causes)
+    assert all(read.name in said for read in simulation.reads)
+    assert "data:image/png;base64," in told
+    table = show(compared)._repr_html_()
+    assert len(compared.designs) == table.count("data:image/png;base64,")
+    assert all(f"{one.label} {one.name}" in table for one in compared.designs)
+    parts = " ".join(Elements(show(results["Design"])._repr_html_()).said)
+    assert all(f"[{term}]" in parts for term in results["Design"].key.terms)
+    findings = " ".join(Elements(show(results["Findings"])._repr_html_()).said)
+    assert all(one.code in findings for one in results["Findings"].found)
+
+
+def test_hostile_names_stay_text() -> None:
+    """Names that would end an element or an attribute are text in every piece."""
+    judged = hostile()
+    for result in (judged.simulation, judged.design, judged.findings):
+        piece = show(result)._repr_html_()
+        elements = Elements(piece)
+        assert "script" not in {tag for tag, _ in elements.found}
+        assert [] == [a for _, a in elements.found if any(name.startswith("on") for name in a)]
+        assert "\u202e" not in piece
+    said = "".join(Elements(show(judged.design)._repr_html_()).said)
+    assert NAUGHTY in said
+    assert QUOTED in said
+
+
+def test_one_server_has_no_picture() -> None:
+    """On one server there is nothing to compare, so that no picture is shown."""
+    design = Design(
+        "t",
+        "[a]",
+        fields={"a": "u32"},
+        writes={"rate": "9/s", "for": "9s"},
+        cluster={"servers": 1},
+    )
+    piece = show(simulate.run(design))._repr_html_()
+    assert "<img" not in piece
+    assert "One server takes everything" in piece
+
+
+def test_no_finding_is_told_so() -> None:
+    """Where the rules found nothing, that is what is shown."""
+    assert "The rules found nothing." in show(lint.Findings(()))._repr_html_()
+
+
+def test_many_findings_are_cut(results: dict[str, Any]) -> None:
+    """Of very many findings the gravest are shown, and how many are left is said."""
+    [first, *_] = results["Findings"].found
+    piece = show(lint.Findings((first,) * 50))._repr_html_()
+    assert 20 == piece.count('class="chip')
+    assert "and 30 more" in piece
+
+
+def test_what_cannot_be_shown_is_refused(results: dict[str, Any]) -> None:
+    """Anything else, and a language that is not there, are refused when they are given."""
+    with pytest.raises(Refused, match="a Simulation, a Comparison, a Design or Findings"):
+        show({"a": 1})  # type: ignore[arg-type]
+    with pytest.raises(Refused, match="en, zh"):
+        show(results["Design"], "fr")
+
+
+class Formatter:
+    """What IPython's formatters do with a type that is not loaded yet."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[tuple[str, str], Any] = {}
+
+    def for_type_by_name(self, module: str, name: str, function: Any) -> None:
+        """Take a function for a class by its name."""
+        self.kinds[module, name] = function
+
+    def of(self, result: Any) -> Any:
+        """The function for a result."""
+        return self.kinds[type(result).__module__, type(result).__name__]
+
+
+class Shell:
+    """A shell as rowkey sees it."""
+
+    def __init__(self) -> None:
+        self.formatters = {"text/html": Formatter(), "text/plain": Formatter()}
+        self.display_formatter = self
+
+
+class Printer:
+    """A pretty printer that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.said = ""
+
+    def text(self, said: str) -> None:
+        """Keep it."""
+        self.said += said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ipython_shows_results_by_itself(results: dict[str, Any], name: str) -> None:
+    """Each class is found by the module that defines it, and shown as `show` does."""
+    shell, printer = Shell(), Printer()
+    rowkey.load_ipython_extension(shell)
+    result = results[name]
+    shown = show(result)
+    assert shown._repr_html_() == shell.formatters["text/html"].of(result)(result)
+    shell.formatters["text/plain"].of(result)(result, printer, False)
+    assert repr(shown) == printer.said
+
+
+def test_an_import_within_ipython_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Imported in a running shell, rowkey has it show results, and loads no room for that."""
+    shell = Shell()
+    held = {name: one for name, one in sys.modules.items() if name.split(".")[0] == "rowkey"}
+    for name in held:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "IPython", Asked(shell))
+    import_module("rowkey")
+    loaded = {name for name in sys.modules if name.split(".")[0] == "rowkey"}
+    for name in loaded:
+        monkeypatch.delitem(sys.modules, name)
+    for name, one in held.items():
+        monkeypatch.setitem(sys.modules, name, one)
+    assert {"rowkey"} == loaded
+    assert set(NAMES) == {name for _, name in shell.formatters["text/html"].kinds}
+
+
+class Asked:
+    """The module IPython, with a shell that runs."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def get_ipython(self) -> Shell:
+        """The shell."""
+        return self.shell
+
+
+def chunks(png: bytes) -> dict[bytes, bytes]:
+    """The chunks of a PNG, each with a checksum that holds."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    found, at = {}, 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        name, held = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        assert zlib.crc32(name + held) == struct.unpack(">I", png[at + 8 + length :][:4])[0]
+        found[name] = held
+        at += 12 + length
+    return found
+
+
+def test_a_picture_is_the_map() -> None:
+    """Each cell of a small map is a pixel: nothing, one fair share, and all on one server."""
+    counts = np.array([[1, 1], [2, 0], [0, 0]])
+    found = chunks(heat_png(counts, 2))
+    assert (3, 2, 8, 3) == struct.unpack(">IIBB", found[b"IHDR"][:10])
+    rows = zlib.decompress(found[b"IDAT"])
+    assert [0, 0] == [rows[0], rows[4]]
+    pixels = [rows[1:4], rows[5:8]]
+    colours = [[found[b"PLTE"][3 * one : 3 * one + 3] for one in row] for row in pixels]
+    nothing, fair, double = bytes.fromhex("0c101d"), colours[0][0], colours[0][1]
+    assert [[fair, double, nothing], [fair, nothing, nothing]] == colours
+    for colour, load in ((fair, 1), (double, 2)):
+        stop = next(stop[1:] for stop in STOPS if stop[0] == load)
+        assert max(abs(a - b) for a, b in zip(colour, stop, strict=True)) <= 3
+
+
+def test_a_large_map_is_a_small_picture() -> None:
+    """Of cells that share a pixel the hottest shows, however large the map."""
+    counts = np.ones((5_000, 300), np.int64)
+    counts[4_321, 7] = 10_000
+    found = chunks(heat_png(counts, 300))
+    width, height = struct.unpack(">II", found[b"IHDR"][:8])
+    assert (480, 64) == (width, height)
+    rows = np.frombuffer(zlib.decompress(found[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    assert 255 == rows[7 * 64 // 300, 1 + 4_321 * 480 // 5_000]
+    assert 1 == (rows[:, 1:] == 255).sum()
+
+
+def test_colours_are_those_of_the_report() -> None:
+    """The palette of pictures and that of the page's program have the same stops and scale."""
+    program = asset("map.js")
+    said = re.search(r"const STOPS = (\[.*?\]);", program, re.DOTALL)
+    assert said is not None
+    numbers = re.findall(r"(1 / \d+|0x[0-9a-f]+|\d+)", said[1])
+    stops = [eval(number) for number in numbers]  # the program's own figures
+    assert [value for stop in STOPS for value in stop] == stops
+    assert "DARKEST = 1 / 32, OCTAVES = 9, LEVELS = 254" in program
+    assert 3 * 256 == len(palette())
+
+
+def test_brighter_is_more() -> None:
+    """Levels rise with the load, and so does the brightness of their colours."""
+    loads = np.array([[0, 1, 10, 100, 1_000]])
+    levels = levels_of(loads, 5)[0]
+    assert 0 == levels[0]
+    assert list(levels) == sorted(levels)
+    held = np.frombuffer(palette(), np.uint8).reshape(-1, 3).astype(float)
+    bright = held @ [0.2126, 0.7152, 0.0722]
+    assert np.all(np.diff(bright[1:]) > -0.8)
+
+
+def test_a_result_is_kept_by_a_notebook(results: dict[str, Any]) -> None:
+    """What is shown is text that JSON, in which notebooks are kept, takes as it is."""
+    piece = show(results["Simulation"])._repr_html_()
+    assert piece == json.loads(json.dumps(piece))
+    address = re.search(r"base64,([\w+/=]+)", piece)
+    assert address is not None
+    assert base64.b64decode(address[1]).startswith(b"\x89PNG")
