@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
 from rowkey.plan import KeyRange, Plan, Read, Residual, plan_read
 from rowkey.schema import Parameter
+from rowkey.simulate.ranked import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.design import Design
+    from rowkey.keys import Columns
     from rowkey.regions import Boundaries
+    from rowkey.simulate.ranked import Mask
+
+    Row = Mapping[str, Any]
 
 TRIALS = 100
 """Times each read is asked."""
@@ -57,13 +61,23 @@ class ReadResult:
         return self.read / self.returned if self.returned else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One asking of a read: its plan, the regions it touches, rows returned and rows read."""
+
+    plan: Plan
+    regions: int
+    returned: float
+    read: float
+
+
 class Asked:
     """Asks declared reads of a sample of rows.
 
     Args:
         design: the design.
         boundaries: where its regions begin.
-        rows: the sampled rows as mappings of normal values, in the order of their arrival.
+        columns: the sampled rows, in the order of their arrival.
         keys: the row key of each; of rows with one key the last stands.
         total: how many rows the table holds.
     """
@@ -72,18 +86,19 @@ class Asked:
         self,
         design: Design,
         boundaries: Boundaries,
-        rows: Sequence[Mapping[str, Any]],
+        columns: Columns,
         keys: Sequence[bytes],
         total: int,
     ) -> None:
-        standing = dict(zip(keys, rows, strict=True))
+        import numpy as np
+
+        standing = {key: number for number, key in enumerate(keys)}
         self.design = design
         self.boundaries = boundaries
-        self.rows = rows
+        self.columns = columns
         self.keys = sorted(standing)
-        self.ordered = [standing[key] for key in self.keys]
         self.scale = total / max(len(self.keys), 1)
-        self._spans: dict[str, int] = {}
+        self._ranked = Ranked(columns.take(np.array([standing[key] for key in self.keys], np.intp)))
 
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
@@ -96,15 +111,22 @@ class Asked:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
 
-    def _trials(self, read: Read) -> list[Mapping[str, Any]]:
+    def _trials(self, read: Read) -> list[Row]:
         """Rows to take values from, spread over the sample; each has all that ranges begin at."""
-        ranged = [test.field for test in read.conditions if test.operator not in ("=", "in")]
-        able = [row for row in self.rows if all(row.get(name) is not None for name in ranged)]
-        if not able:
-            raise ReadError(f"read {read.name}", "there are no rows to ask for")
-        return [able[len(able) * n // TRIALS] for n in range(TRIALS)]
+        import numpy as np
 
-    def _values(self, read: Read, row: Mapping[str, Any]) -> tuple[dict[int | str, Any], str]:
+        is_able = np.ones(len(self.columns), np.bool_)
+        for test in read.conditions:
+            missing = self.columns.nulls(test.field)
+            if test.operator not in ("=", "in") and missing is not None:
+                is_able &= ~missing
+        able = np.flatnonzero(is_able)
+        if not len(able):
+            raise ReadError(f"read {read.name}", "there are no rows to ask for")
+        numbers = able[len(able) * np.arange(TRIALS) // TRIALS]
+        return list(self.columns.take(numbers).rows(list(read.asked)))
+
+    def _values(self, read: Read, row: Row) -> tuple[dict[int | str, Any], str]:
         """Values for the parameters, from a row: a range begins at its value."""
         values: dict[int | str, Any] = {}
         said = ""
@@ -131,34 +153,35 @@ class Asked:
         if read.span is not None and kind.tick is not None:
             length = max(read.span.nanoseconds // kind.tick, 1)
             return kind.release(min(held + length, kind.numbers[1])), ""
-        if name not in self._spans:
-            numbers = [kind.hold(row[name]) for row in self.rows if row[name] is not None]
-            self._spans[name] = max(numbers) - min(numbers)
-        length = max(int(self._spans[name] * DEFAULT_SHARE), 1)
+        least, greatest = self._ranked.ends(name)
+        length = max(int((greatest - least) * DEFAULT_SHARE), 1)
         said = (
             f"a range over {name} covers {DEFAULT_SHARE:.0%} of its span; span = … says otherwise"
         )
         return kind.release(min(held + length, kind.numbers[1])), said
 
-    def _one(self, read: Read, values: Mapping[int | str, Any]) -> tuple[Plan, int, float, float]:
-        """The plan of one asking, the regions it touches, rows returned and rows read."""
+    def _one(self, read: Read, values: Mapping[int | str, Any]) -> _Asking:
+        """One asking."""
         bounds = read.bounds(values)
         plan = plan_read(self.design.key, bounds, read.order)
         found = [(bisect_left(self.keys, one.start), self._stop(one.stop)) for one in plan.ranges]
+        fitting = self._ranked.mask(Residual(plan.residual, bounds, read.fields))
         inside = sum(stop - start for start, stop in found)
-        fits = Residual(plan.residual, bounds, read.fields)
-        matching = inside
-        if fits:
-            matching = sum(fits(row) for start, stop in found for row in self.ordered[start:stop])
+        matching = sum(int(fitting[start:stop].sum()) for start, stop in found)
         returned, scanned = matching * self.scale, inside * self.scale
         spans = [self._span(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
-            return plan, _count(spans), returned, scanned
+            return _Asking(plan, _count(spans), returned, scanned)
         limit = float(read.limit)
         if plan.serves_order or plan.serves_backwards or not read.order:
             scanned = min(scanned, limit * inside / matching + plan.fan_out - 1)
-            spans = self._spans_read(read.limit, plan, found, fits)
-        return plan, _count(spans), limit, scanned
+            wanted = max(round(limit / self.scale), 1)
+            reached = reached_by(plan, self.keys, found, fitting, wanted)
+            spans = [
+                self._up_to(one, stretch, at, is_backwards=plan.is_backwards)
+                for one, stretch, at in zip(plan.ranges, found, reached, strict=True)
+            ]
+        return _Asking(plan, _count(spans), limit, scanned)
 
     def _span(self, start: bytes, stop: bytes) -> range:
         """The regions between two keys."""
@@ -167,38 +190,6 @@ class Asked:
         if stop and stop in self.boundaries.splits:
             end -= 1
         return range(first, end + 1)
-
-    def _spans_read(
-        self,
-        limit: int,
-        plan: Plan,
-        found: Sequence[tuple[int, int]],
-        fits: Residual,
-    ) -> list[range]:
-        """The regions of each range that are read until a limit is reached.
-
-        Ranges are merged by what follows their prefixes: of each the first row is looked at, and
-        then the next one each time a row of it was taken.
-        """
-        is_backwards = plan.serves_backwards and not plan.serves_order
-        reached: list[int | None] = [None] * len(found)
-
-        def rows(number: int) -> Iterator[tuple[bytes, int, int]]:
-            skipped, (start, stop) = len(plan.ranges[number].prefix), found[number]
-            for at in range(stop - 1, start - 1, -1) if is_backwards else range(start, stop):
-                reached[number] = at
-                yield self.keys[at][skipped:], number, at
-
-        left = max(round(limit / self.scale), 1)
-        merged = merge(*map(rows, range(len(found))), reverse=is_backwards)
-        for _, _, at in merged:
-            left -= fits(self.ordered[at])
-            if not left:
-                break
-        return [
-            self._up_to(one, held, at, is_backwards=is_backwards)
-            for one, held, at in zip(plan.ranges, found, reached, strict=True)
-        ]
 
     def _up_to(
         self, one: KeyRange, held: tuple[int, int], at: int | None, *, is_backwards: bool
@@ -226,19 +217,79 @@ def _count(spans: Iterable[range]) -> int:
     return len({region for span in spans for region in span})
 
 
-def _summed(
-    read: Read, totals: Sequence[tuple[Plan, int, float, float]], assumed: str
-) -> ReadResult:
+def reached_by(
+    plan: Plan,
+    keys: Sequence[bytes],
+    found: Sequence[tuple[int, int]],
+    fitting: Mask,
+    wanted: int,
+) -> list[int | None]:
+    """The last row of each range that is looked at until enough rows were taken.
+
+    Ranges are merged by what follows their prefixes: of each the first row is looked at, and then
+    the next one each time a row of it was passed.
+
+    Args:
+        plan: how the rows are read.
+        keys: the rows, ascending.
+        found: where each range begins and stops among them.
+        fitting: which rows are taken, the others are passed over.
+        wanted: rows to take; those of the ranges that are taken are as many or more.
+
+    Returns:
+        A place among the keys for each range; None of a range without a row.
+    """
+    import numpy as np
+
+    taken = []
+    for number, (start, stop) in enumerate(found):
+        mine = start + np.flatnonzero(fitting[start:stop])
+        first = mine[-wanted:] if plan.is_backwards else mine[:wanted]
+        skipped = len(plan.ranges[number].prefix)
+        taken += [(keys[at][skipped:], number) for at in first.tolist()]
+    taken.sort(reverse=plan.is_backwards)
+    last, of = taken[wanted - 1]
+    return [
+        _looked_at(keys, stretch, one.prefix + last, number - of, is_backwards=plan.is_backwards)
+        for number, (one, stretch) in enumerate(zip(plan.ranges, found, strict=True))
+    ]
+
+
+def _looked_at(
+    keys: Sequence[bytes], found: tuple[int, int], key: bytes, turn: int, *, is_backwards: bool
+) -> int | None:
+    """The last row of one range that is looked at when a merge stops.
+
+    Args:
+        keys: the rows, ascending.
+        found: where the range begins and stops among them.
+        key: the last row that was taken, with the prefix of this range.
+        turn: of equal rows those of lower ranges come first, or last if it goes backwards: the
+            number of this range less that of the range whose row was taken.
+        is_backwards: whether the ranges are read from their ends.
+    """
+    start, stop = found
+    if start == stop:
+        return None
+    if turn == 0:
+        return bisect_left(keys, key, start, stop)
+    # All rows of the range that come before the one that was taken are passed; then one is seen.
+    passed = bisect_right if turn < 0 else bisect_left
+    at = passed(keys, key, start, stop)
+    return max(at - 1, start) if is_backwards else min(at, stop - 1)
+
+
+def _summed(read: Read, totals: Sequence[_Asking], assumed: str) -> ReadResult:
     count = len(totals)
-    plans = [plan for plan, *_ in totals]
+    plans = [one.plan for one in totals]
     fans = [plan.fan_out for plan in plans]
-    regions = [touched for _, touched, *_ in totals]
+    regions = [one.regions for one in totals]
     return ReadResult(
         read.name,
         (sum(fans) / count, max(fans)),
         (sum(regions) / count, max(regions)),
-        sum(returned for *_, returned, _ in totals) / count,
-        sum(scanned for *_, scanned in totals) / count,
+        sum(one.returned for one in totals) / count,
+        sum(one.read for one in totals) / count,
         plans[0].residual,
         any(plan.is_full_scan for plan in plans),
         all(plan.serves_order or plan.serves_backwards for plan in plans),
