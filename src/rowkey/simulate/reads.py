@@ -12,7 +12,7 @@ from rowkey.schema import Parameter
 from rowkey.simulate.ranked import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.keys import Columns
@@ -74,6 +74,9 @@ class _Asking:
 class Asked:
     """Asks declared reads of a sample of rows.
 
+    The rows that the values are taken from are among the rows of the table for certain and stand
+    for themselves; each other row of the sample stands for as many as the table has for it.
+
     Args:
         design: the design.
         boundaries: where its regions begin.
@@ -97,21 +100,22 @@ class Asked:
         self.boundaries = boundaries
         self.columns = columns
         self.keys = sorted(standing)
-        self.scale = total / max(len(self.keys), 1)
+        self.total = total
+        self._key_of = keys
         self._ranked = Ranked(columns.take(np.array([standing[key] for key in self.keys], np.intp)))
 
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
         assumed, totals = "", []
         try:
-            for row in self._trials(read):
+            for number, row in self._trials(read):
                 values, assumed = self._values(read, row)
-                totals.append(self._one(read, values))
+                totals.append(self._one(read, values, {self._key_of[number]}))
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
 
-    def _trials(self, read: Read) -> list[Row]:
+    def _trials(self, read: Read) -> list[tuple[int, Row]]:
         """Rows to take values from, spread over the sample; each has all that ranges begin at."""
         import numpy as np
 
@@ -124,7 +128,8 @@ class Asked:
         if not len(able):
             raise ReadError(f"read {read.name}", "there are no rows to ask for")
         numbers = able[len(able) * np.arange(TRIALS) // TRIALS]
-        return list(self.columns.take(numbers).rows(list(read.asked)))
+        rows = self.columns.take(numbers).rows(list(read.asked))
+        return list(zip(numbers.tolist(), rows, strict=True))
 
     def _values(self, read: Read, row: Row) -> tuple[dict[int | str, Any], str]:
         """Values for the parameters, from a row: a range begins at its value."""
@@ -160,28 +165,45 @@ class Asked:
         )
         return kind.release(min(held + length, kind.numbers[1])), said
 
-    def _one(self, read: Read, values: Mapping[int | str, Any]) -> _Asking:
-        """One asking."""
+    def _one(self, read: Read, values: Mapping[int | str, Any], own: Collection[bytes]) -> _Asking:
+        """One asking, with values of the rows that have these keys."""
         bounds = read.bounds(values)
         plan = plan_read(self.design.key, bounds, read.order)
         found = [(bisect_left(self.keys, one.start), self._stop(one.stop)) for one in plan.ranges]
         fitting = self._ranked.mask(Residual(plan.residual, bounds, read.fields))
+        places = [bisect_left(self.keys, key) for key in own]
+        held = [at for at in places if any(start <= at < stop for start, stop in found)]
         inside = sum(stop - start for start, stop in found)
         matching = sum(int(fitting[start:stop].sum()) for start, stop in found)
-        returned, scanned = matching * self.scale, inside * self.scale
+        scanned = self._rows(inside, len(held), len(places), plan)
+        returned = self._rows(matching, int(fitting[held].sum()), len(places), plan)
         spans = [self._span(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
             return _Asking(plan, _count(spans), returned, scanned)
         limit = float(read.limit)
         if plan.serves_order or plan.serves_backwards or not read.order:
-            scanned = min(scanned, limit * inside / matching + plan.fan_out - 1)
-            wanted = max(round(limit / self.scale), 1)
+            scanned = min(scanned, limit * scanned / returned + plan.fan_out - 1)
+            wanted = max(round(matching * limit / returned), 1)
             reached = reached_by(plan, self.keys, found, fitting, wanted)
             spans = [
                 self._up_to(one, stretch, at, is_backwards=plan.is_backwards)
                 for one, stretch, at in zip(plan.ranges, found, reached, strict=True)
             ]
         return _Asking(plan, _count(spans), limit, scanned)
+
+    def _rows(self, seen: int, own: int, asked: int, plan: Plan) -> float:
+        """How many rows of the table some rows of the sample stand for.
+
+        Args:
+            seen: rows of the sample.
+            own: how many of them the values are from.
+            asked: rows that the values are from.
+            plan: how they are read; a range of one key holds one row.
+        """
+        others = len(self.keys) - asked
+        each = max(self.total - asked, 0) / others if others else 1.0
+        rows = own + (seen - own) * each
+        return min(rows, float(plan.fan_out)) if plan.is_point else rows
 
     def _span(self, start: bytes, stop: bytes) -> range:
         """The regions between two keys."""
