@@ -89,6 +89,29 @@ def test_a_whole_table_is_all_its_rows() -> None:
     assert 13.0 == asked("[host][ts]", FOUR, 13, where="").returned
 
 
+def test_a_list_asks_for_different_values() -> None:
+    """Three hosts for three question marks: three points of three hosts; two if there are two."""
+    rows = [(host, 1) for host in "abcd"]
+    read = {"where": "host in (?, ?, ?) and ts = ?"}
+    found = asked("[host][ts]", rows, 40, **read)
+    assert ((3.0, 3), 3.0, 3.0) == (found.fan_out, found.returned, found.read)
+    few = asked("[host][ts]", rows[:2], 2, **read)
+    assert ((2.0, 2), 2.0) == (few.fan_out, few.returned)
+
+
+def test_a_list_asks_for_values_that_come_together() -> None:
+    """Times of the host that is asked for, not of another's; where it has too few, of others."""
+    rows = [("a", 1), ("a", 2), ("b", 7), ("b", 8)]
+    read = {"where": "host = ? and ts in (?, ?)"}
+    assert (2.0, (2.0, 2)) == (
+        asked("[host][ts]", rows, 4, **read).returned,
+        asked("[host][ts]", rows, 4, **read).fan_out,
+    )
+    lonely = [("a", 1), ("b", 7)]
+    found = asked("[host][ts]", lonely, 2, **read)
+    assert (1.0, (2.0, 2)) == (found.returned, found.fan_out)
+
+
 def test_a_limit_takes_its_part_of_what_is_read() -> None:
     """Of 9 rows of host a four times two are others; five of them are five of nine read."""
     found = asked("[host][ts]", FOUR[:3], 9, where="host = ?", limit=5, order="ts")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
@@ -12,7 +13,7 @@ from rowkey.schema import Parameter
 from rowkey.simulate.ranked import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.keys import Columns
@@ -71,6 +72,75 @@ class _Asking:
     read: float
 
 
+class _Lists:
+    """Different values for the lists of a read: `host in (?, ?, ?)` asks for three hosts.
+
+    Args:
+        read: the read.
+        columns: rows to take values from.
+    """
+
+    def __init__(self, read: Read, columns: Columns) -> None:
+        self._columns = columns
+        self._lists = {
+            test.field: [one.name for one in test.operands if isinstance(one, Parameter)]
+            for test in read.conditions
+            if test.operator == "in"
+        }
+        self._equal = [test.field for test in read.conditions if test.operator == "="]
+        self._found: dict[tuple[str, bool], dict[Any, dict[Any, int]]] = {}
+
+    def filled(self, values: dict[int | str, Any], row: Row, number: int) -> set[int]:
+        """Fill the lists, whose first value is that of a row, with others.
+
+        They are of rows that agree with it in what the read asks to be equal, as far as there are.
+
+        Args:
+            values: the values of the read's parameters, from one row.
+            row: that row.
+            number: its number.
+
+        Returns:
+            The rows that the values are from.
+        """
+        taken = {number}
+        for field, names in self._lists.items():
+            found = {row[field]: number} if names else {}
+            for is_alike in (True, False):
+                others = self._others(field, row, is_alike=is_alike)
+                lacking = len(names) - len(found)
+                new = ((value, one) for value, one in others if value not in found)
+                found |= dict(islice(new, lacking)) if lacking > 0 else {}
+            values.update(zip(names, found, strict=False))
+            taken |= set(found.values())
+        return taken
+
+    def _others(self, field: str, row: Row, *, is_alike: bool) -> Iterator[tuple[Any, int]]:
+        """The values of a field and a row of each: first those that were seen behind a row's own.
+
+        Args:
+            field: the field.
+            row: the row.
+            is_alike: whether of rows that agree with it alone; else of all.
+        """
+        equal = [name for name in self._equal if name != field] if is_alike else []
+        if (field, is_alike) not in self._found:
+            self._found[field, is_alike] = self._groups(field, equal)
+        group = self._found[field, is_alike][tuple(row[name] for name in equal)]
+        seen = list(group)
+        first = seen.index(row[field]) if row[field] is not None else 0
+        yield from ((value, group[value]) for value in (*seen[first:], *seen[:first]))
+
+    def _groups(self, field: str, equal: Sequence[str]) -> dict[Any, dict[Any, int]]:
+        """By the values of some fields, the values of another and the first row of each."""
+        groups: dict[Any, dict[Any, int]] = {}
+        for number, row in enumerate(self._columns.rows([*equal, field])):
+            group = groups.setdefault(tuple(row[name] for name in equal), {})
+            if row[field] is not None:
+                group.setdefault(row[field], number)
+        return groups
+
+
 class Asked:
     """Asks declared reads of a sample of rows.
 
@@ -107,10 +177,12 @@ class Asked:
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
         assumed, totals = "", []
+        lists = _Lists(read, self.columns)
         try:
             for number, row in self._trials(read):
                 values, assumed = self._values(read, row)
-                totals.append(self._one(read, values, {self._key_of[number]}))
+                taken = lists.filled(values, row, number)
+                totals.append(self._one(read, values, {self._key_of[one] for one in taken}))
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
