@@ -66,7 +66,7 @@ class Entry:
         {0: 4}
         """
         first = Generation(1, counts_of(design), tuple(splits), opened_ms)
-        return cls(design.dumps(), (first,))
+        return cls(design.dumps(defaults=False), (first,))
 
     @property
     def design(self) -> Design:
