@@ -7,7 +7,10 @@ from hypothesis import given
 
 from design import designs
 from rowkey import Design
+from rowkey.catalog import Entry
+from rowkey.design.dump import said
 from rowkey.errors import DeclarationError
+from rowkey.lint import check
 from rowkey.schema import parse, print_key
 
 PYTHON = {"Design": Design, "datetime": dt}
@@ -54,18 +57,68 @@ def test_what_was_given_is_what_is_kept(words: dict[str, Any]) -> None:
     assert [read["name"] for read in words.get("reads", [])] == [r["name"] for r in kept["reads"]]
 
 
-def test_words_that_say_the_default_are_left_out() -> None:
-    """A file says only what is not so without it."""
+DEFAULTS = """\
+table = "t"
+key   = "[id]"
+reads = []
+
+[fields]
+id   = { type = "u64", nullable = false, heavy = [] }
+note = "text"
+
+[families]
+
+[cluster]
+servers = 8
+
+[writes]
+arrival = "clock"
+sort    = false
+bursts  = []
+"""
+SHORTEST = 'table = "t"\nkey   = "[id]"\n\n[fields]\nid   = "u64"\nnote = "text"\n'
+
+
+def test_words_that_say_the_default_are_kept_where_they_were_declared() -> None:
+    """What a file says it still says when it was loaded and dumped; nothing else is added."""
+    design = Design.loads(DEFAULTS)
+    assert DEFAULTS == design.dumps()
+    assert SHORTEST == Design.loads(SHORTEST).dumps()
+    assert design == Design.loads(SHORTEST)
+
+
+def test_designs_that_mean_the_same_have_one_shortest_text() -> None:
+    """Without words that say the default; the catalog keeps it, and its hash."""
+    assert SHORTEST == Design.loads(DEFAULTS).dumps(defaults=False)
+    entries = [Entry.of(Design.loads(text), (), 0) for text in (DEFAULTS, SHORTEST)]
+    assert entries[0] == entries[1]
+
+
+def test_what_is_none_says_nothing() -> None:
+    """Python may give it, a file cannot."""
     design = Design(
         "t",
         "[id]",
-        fields={"id": {"type": "u64", "nullable": False, "heavy": [], "distinct": None}},
-        cluster={"servers": 8},
-        writes={"arrival": "clock", "sort": False, "bursts": []},
-        reads=[],
+        fields={"id": {"type": "u64", "distinct": None}, "note": "text"},
+        cluster={"servers": 8, "heap": None},
+        reads=[{"name": "r", "limit": None, "where": ""}],
         splits=None,
     )
-    assert 'table = "t"\nkey   = "[id]"\n\n[fields]\nid = "u64"\n' == design.dumps()
+    text = 'id   = "u64"\nnote = "text"\n\n[cluster]\nservers = 8\n\n[[reads]]\n'
+    head, tail = 'table = "t"\nkey   = "[id]"\n\n[fields]\n', 'name  = "r"\nwhere = ""\n'
+    assert f"{head}{text}{tail}" == design.dumps()
+
+
+@given(designs.designs)
+def test_rules_find_in_a_dumped_file_what_they_find_in_the_design(design: Design) -> None:
+    """They ask which words were declared: those, and no others, are declared again."""
+    again = Design.loads(design.dumps())
+    found = [
+        sorted((one.code, one.path, one.what) for one in check(each).found)
+        for each in (design, again)
+    ]
+    assert found[0] == found[1]
+    assert said(design.declaration) == said(again.declaration)
 
 
 RAW = {

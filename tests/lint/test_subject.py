@@ -6,7 +6,7 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.lint import Subject
-from rowkey.schema import Facts
+from rowkey.schema import Facts, OneOf
 
 USERS = """\
 table  = "users"
@@ -68,3 +68,26 @@ def test_regions_are_those_the_table_begins_with(splits: str, regions: int) -> N
     boundaries = subject.boundaries
     assert boundaries is not None
     assert regions == len(boundaries)
+
+
+LISTED = """\
+table = "users"
+key   = "[user][age]"
+
+[fields]
+user = "text"
+age  = { type = "u8", distinct = 90 }
+
+[[reads]]
+name  = "some"
+where = "user in (?, 'bob', ?) and age in (?, ?, ?)"
+"""
+
+
+def test_a_list_is_planned_with_different_values() -> None:
+    """Those known to be frequent first, none twice: of three users with three ages, nine ranges."""
+    known = {"user": Facts(heaviest=(("bob", 0.5), ("ada", 0.3)))}
+    (some,) = Subject(Design.loads(LISTED), given=known).reads
+    assert some.plan is not None
+    assert 9 == some.plan.fan_out
+    assert {"user": OneOf(("ada", "bob", "00000000")), "age": OneOf((0, 1, 2))} == some.bounds

@@ -244,6 +244,27 @@ def test_an_example_is_as_long_as_its_read(declared: str, span: str | None, unit
         assert units == hold(asked.high) - hold(asked.low)
 
 
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("kind in (?, ?)", {"kind": ("INFO", "WARN")}),
+        ("kind in (?, 'INFO', ?)", {"kind": ("WARN", "INFO", "ERROR")}),
+        ("kind in (?, ?, ?, ?)", {"kind": ("INFO", "WARN", "ERROR")}),
+        ("kind in (:a, :b, :a)", {"kind": ("INFO", "WARN")}),
+        ("kind in ('INFO', 'WARN', 'ERROR', ?)", {"kind": ("INFO", "WARN", "ERROR")}),
+        ("size in (?, ?, ?) and ts in (?, ?)",
+         {"size": (0, 1, 2), "ts": (1_704_067_200_000, 1_704_067_200_001)}),
+    ],
+)  # fmt: skip
+def test_a_list_is_explained_with_different_values(
+    where: str, expected: dict[str, tuple[Any, ...]]
+) -> None:
+    """One for each question mark, none that is written there, as far as the type has as many."""
+    mistakes = Mistakes()
+    (read,) = bind_reads([ReadWords(name="r", where=where)], KEY.all_fields, mistakes)
+    assert {n: OneOf(values) for n, values in expected.items()} == example_of(read).bounds
+
+
 def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
     """Several intervals behind one prefix are ranges with that prefix: null first, then values."""
     key = bind_key("[host][user]", LOGS)

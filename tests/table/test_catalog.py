@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 from dataclasses import replace
+from hashlib import sha256
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import rowkey
 from rowkey.catalog import open_catalog
 from rowkey.engines import open_engine
 from rowkey.errors import DesignRefused, DriftError, Refused, Unsupported
-from rowkey.table import drop_table
+from rowkey.table import drop_table, spec_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,13 +120,98 @@ def test_a_table_that_is_not_to_be_made(tmp_path: Path) -> None:
         assert [] == engine.tables()
 
 
-def test_a_lost_catalog_is_told(url: str) -> None:
-    """Without what was remembered a table is not opened, by its design or by its name."""
+def forgotten(url: str, words: dict[str, str | None] | None = None) -> None:
+    """Make the catalog forget the logs, and change what the table itself keeps: None loses it."""
     with open_engine(url) as engine:
         open_catalog(engine.catalog_url).remove("logs")
+        store = engine.table("logs")
+        kept = {**store.spec.attributes, **(words or {})}
+        store.annotate({word: text for word, text in kept.items() if text is not None})
+
+
+def test_a_table_tells_a_catalog_that_has_lost_it(url: str) -> None:
+    """It keeps its design itself: opened by its design or by its name, it is remembered again."""
     for opened in (design(), "logs"):
-        with pytest.raises(Unsupported, match=r"catalog does not know logs.*restore its catalog"):
+        forgotten(url)
+        with rowkey.open(opened, url) as logs:
+            assert design() == logs.design
+            assert ROWS == logs.get_many(ROWS)
+        with open_engine(url) as engine:
+            entry = open_catalog(engine.catalog_url).read("logs")
+            assert entry is not None
+            (first,) = entry.generations
+            splits = tuple(bytes([n]) for n in range(1, 16))
+            assert (1, {0: 16}, splits) == (first.number, first.counts, first.splits)
+
+
+def test_another_design_does_not_open_a_table_that_tells_its_own(url: str) -> None:
+    """What it keeps is compared as what is remembered, and is remembered."""
+    forgotten(url)
+    with pytest.raises(DriftError, match=r"key\[1\]: declared ts, remembered host"):
+        rowkey.open(design("[bucket(host, 16)][ts][host]"), url)
+    with rowkey.open("logs", url) as logs:
+        assert design() == logs.design
+
+
+LOST: list[tuple[dict[str, str | None], str]] = [
+    ({"rowkey.design": None}, r"catalog does not know logs.*restore its catalog"),
+    ({"rowkey.design": 'table = "logs"'}, r"rowkey.design is not what rowkey.declaration is the"),
+    ({"rowkey.generation": "2"}, r"keeps generation 2, and not those before"),
+    ({"rowkey.generation": None}, r"keeps generation None"),
+    ({"rowkey.design": "x", "rowkey.declaration": sha256(b"x").hexdigest()}, "is no design"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), LOST)
+def test_a_lost_catalog_is_told(url: str, words: dict[str, str | None], said: str) -> None:
+    """Where a table does not keep all that was remembered, it is not opened in any way."""
+    forgotten(url, words)
+    for opened in (design(), "logs"):
+        with pytest.raises(Unsupported, match=said):
             rowkey.open(opened, url)
+
+
+def test_lost_codes_are_told(tmp_path: Path) -> None:
+    """Ids stand in no attribute: a table with rows that have some is not opened without them."""
+    place, coded = f"rocks:{tmp_path / 'data'}", design("[code(host)][ts]", splits=None)
+    rowkey.open(coded, place).close()
+    forgotten(place)
+    with rowkey.open(coded, place) as logs:
+        logs.put(ROWS[0])
+    forgotten(place)
+    with pytest.raises(Unsupported, match="with rows whose codes nobody else knows"):
+        rowkey.open("logs", place)
+
+
+def test_a_table_made_by_hand_is_opened(tmp_path: Path) -> None:
+    """With the words that `ddl` prints, whoever makes it; by its name alone too."""
+    place = f"rocks:{tmp_path / 'data'}"
+    with open_engine(place) as engine:
+        for name in ("logs", "more"):
+            engine.create(replace(spec_of(design(), [b"\x08"]), name=name))
+    with rowkey.open(design(), place, create=False) as logs:
+        logs.put(ROWS[0])
+        assert 2 == len(logs.regions())
+    with rowkey.open("logs", place) as logs:
+        assert [ROWS[0]] == list(logs.scan())
+    with rowkey.open("more", place) as clone:
+        assert ("more", "[bucket(host, 16)][host][ts]") == (
+            clone.design.table,
+            str(clone.design.key),
+        )
+        clone.put(ROWS[1])
+    with rowkey.open("more", place) as clone:
+        assert [ROWS[1]] == list(clone.scan())
+    drop_table("more", place)
+
+
+def test_a_table_made_by_hand_that_cannot_be_read_back(tmp_path: Path) -> None:
+    """Its text can be printed, and the table be made; rowkey does not open it."""
+    place = f"rocks:{tmp_path / 'data'}"
+    with open_engine(place) as engine:
+        engine.create(spec_of(design("[host:raw][ts]", splits=None), []))
+    with pytest.raises(DesignRefused):
+        rowkey.open("logs", place)
 
 
 def test_a_broken_catalog_is_told(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from rowkey.keys import bind_fields
 from rowkey.schema import Facts, FieldWords
 from rowkey.simulate import run
 from rowkey.workload import Events, Profile
+from strategies import fields as any_fields
+from strategies import values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,6 +122,28 @@ def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
     assert (4.0, 4) == (found["n"].bytes_mean, found["n"].bytes_most)
     has_times = any(row[3] is not None for row in rows)
     assert (8.0 if has_times else 0.0) == found["ts"].bytes_mean
+
+
+@given(st.data())
+def test_every_type_is_counted_as_a_list_of_its_values(data: st.DataObject) -> None:
+    """The most frequent, first come first of equals; the ends; how many rise; nulls."""
+    field = data.draw(any_fields()).popitem()[1]
+    pool = [*data.draw(st.lists(values(field), min_size=1, max_size=4)), None]
+    listed = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=15))
+    kind = field.type.arrow()
+    plain = pa.array(listed, pa.int64() if pa.types.is_timestamp(kind) else kind)
+    column = plain.cast(kind)
+    profile = Profile({field.name: field})
+    profile.add(Events(pa.record_batch([column], names=[field.name]), None))
+    facts = profile.facts()[field.name]
+    held = [value for value in plain.to_pylist() if value is not None]
+    tallied = [(value, count / len(listed)) for value, count in Counter(held).most_common(10)]
+    assert tallied == list(facts.heaviest)
+    assert listed.count(None) / len(listed) == facts.nulls
+    if held:
+        highest = list(accumulate(held, max))
+        rising = sum(value == top for value, top in zip(held, highest, strict=True)) / len(held)
+        assert (min(held), max(held), rising) == (facts.least, facts.greatest, facts.rising)
 
 
 @given(rows=ROWS)

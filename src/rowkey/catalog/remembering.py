@@ -95,7 +95,7 @@ def evolved(entry: Entry, design: Design) -> Entry:
         raise DriftError(design.table, unsafe)
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     words["key"] = print_key(counted(design, remembered))
-    declaration = Design(**words).dumps()
+    declaration = Design(**words).dumps(defaults=False)
     return entry if declaration == entry.declaration else replace(entry, declaration=declaration)
 
 

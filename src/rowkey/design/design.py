@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S, check_table
 from rowkey.design.cutting import bind_splits, prefixes_of
-from rowkey.design.dump import dumped, spelled
+from rowkey.design.dump import dumped, said, spelled
 from rowkey.design.load import Written, parsed, text_of
 from rowkey.design.mending import NO_NAME, Mended, entity_of, mended
 from rowkey.design.paths import in_order, needs_quotes, requoted
@@ -94,8 +94,15 @@ class Design:
         design.written = Written(source, text, places)
         return design
 
-    def dumps(self) -> str:
+    def dumps(self, *, defaults: bool = True) -> str:
         """The design as the text of a file; `loads` gives it back.
+
+        What was declared stays declared: rules ask which words a design says itself, and a word
+        that stands in its file means the same when defaults have changed.
+
+        Args:
+            defaults: whether words are kept that were declared and say the default; without them
+                designs that mean the same have the same text.
 
         >>> print(Design("t", "[id]", fields={"id": "u64"}).dumps())
         table = "t"
@@ -105,7 +112,7 @@ class Design:
         id = "u64"
         <BLANKLINE>
         """
-        return dumped(self.declaration)
+        return dumped(self.declaration, defaults=defaults)
 
     def in_use(self, dictionary: Dictionary, seed: int) -> Design:
         """The same design for a table that lives: its codes are the table's, its salts its own.
@@ -122,7 +129,7 @@ class Design:
 
     def __repr__(self) -> str:
         """The design as Python would declare it."""
-        words = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        words = said(self.declaration)
         table, key = words.pop("table"), words.pop("key")
         more = "".join(f", {word}={spelled(value)}" for word, value in words.items())
         return f"Design({table!r}, {key!r}{more})"

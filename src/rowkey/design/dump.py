@@ -17,21 +17,50 @@ _TOP = ("table", "key", "splits", "catalog")
 _WIDTH = 96
 
 
-def dumped(declaration: Declaration) -> str:
-    """The file's text: what has its default value is left out."""
-    words = declaration.model_dump(by_alias=True, exclude_defaults=True)
+def dumped(declaration: Declaration, *, defaults: bool) -> str:
+    """The file's text.
+
+    Args:
+        declaration: the design.
+        defaults: whether words that were declared are kept where they say the default; else all
+            such words are left out, so that designs that mean the same have one text.
+    """
+    words = said(declaration) if defaults else declaration.model_dump(**_LEAST)
     top = {word: words[word] for word in _TOP if words.get(word) is not None}
+    if "reads" in words and not words["reads"]:
+        top["reads"] = []
     width = max(map(len, top))
     lines = [f"{word:{width}} = {toml_value(value, word)}" for word, value in top.items()]
     lines += ["", "[fields]", *_pairs(words["fields"], _field)]
+    if "families" in words and not words["families"]:
+        lines += ["", "[families]"]
     for name, attributes in words.get("families", {}).items():
         lines += ["", f"[families.{toml_name(name)}]", *_pairs(attributes, toml_value)]
     for word in ("cluster", "writes", "sample"):
-        if words.get(word):
+        if word in words:
             lines += ["", f"[{word}]", *_pairs(words[word], toml_value)]
     for read in words.get("reads", ()):
         lines += ["", "[[reads]]", *_pairs(read, toml_value)]
     return "\n".join(lines) + "\n"
+
+
+_LEAST: dict[str, Any] = {"by_alias": True, "exclude_defaults": True}
+
+
+def said(declaration: Declaration) -> dict[str, Any]:
+    """The words that a design declares itself, as a tree; what is None says nothing."""
+    words = _without_none(declaration.model_dump(by_alias=True, exclude_unset=True))
+    for word in ("cluster", "writes", "sample"):
+        if word in words:
+            words[word] = _without_none(words[word])
+    words["fields"] = {name: _without_none(field) for name, field in words["fields"].items()}
+    if "reads" in words:
+        words["reads"] = tuple(map(_without_none, words["reads"]))
+    return words
+
+
+def _without_none(words: Mapping[str, Any]) -> dict[str, Any]:
+    return {word: value for word, value in words.items() if value is not None}
 
 
 def spelled(value: Any) -> str:

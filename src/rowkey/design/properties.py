@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import ReadError
 from rowkey.keys import Order, Part
-from rowkey.plan import Plan, orders_behind, plan_read, spreading, stretch_end
+from rowkey.plan import (
+    Plan,
+    listed_examples,
+    orders_behind,
+    plan_read,
+    spreading,
+    stretch_end,
+)
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
@@ -240,14 +247,18 @@ def _planned(read: Read, plan: Plan) -> ReadProperties:
 def example_values(read: Read, facts: Mapping[str, Facts]) -> dict[int | str, Any]:
     """Values for the parameters of a read: from what is known of the fields, or the type's own.
 
-    A range over a time covers its declared span, or an hour.
+    A range over a time covers its declared span, or an hour; those of a list are different.
     """
     values: dict[int | str, Any] = {}
     for condition in read.conditions:
         field = read.fields[condition.field]
         known = facts.get(field.name)
         domain = field.type.domain
-        base = known.heaviest[0][0] if known is not None and known.heaviest else domain.nth(0)
+        heaviest = [value for value, _ in known.heaviest] if known is not None else []
+        if condition.operator == "in":
+            values |= listed_examples(field, condition, heaviest)
+            continue
+        base = heaviest[0] if heaviest else domain.nth(0)
         parameters = [o.name for o in condition.operands if isinstance(o, Parameter)]
         for index, name in enumerate(parameters):
             later = condition.operator in ("<", "<=") or (condition.operator == "between" and index)

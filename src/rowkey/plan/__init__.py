@@ -1,6 +1,6 @@
 """Which ranges of keys answer a read; no data is touched."""
 
-from rowkey.plan.asking import Asked, ask, example_of, stretch_end
+from rowkey.plan.asking import Asked, ask, example_of, listed_examples, stretch_end
 from rowkey.plan.explanation import Explanation, RangeShown, explain
 from rowkey.plan.merging import merge_key, sorted_rows
 from rowkey.plan.narration import lines_of
@@ -24,6 +24,7 @@ __all__ = [
     "example_of",
     "explain",
     "lines_of",
+    "listed_examples",
     "merge_key",
     "orders_behind",
     "plan_read",

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Mistakes, ReadError, shown
 from rowkey.plan.asked import bound_of, meeting, never_meets
 from rowkey.plan.ordering import once_each
 from rowkey.plan.read import Read, check_test, parsed_words
-from rowkey.schema import Bounds, Condition, Ordering, Parameter, parse_order, parse_where
+from rowkey.schema import (
+    Bounds,
+    Condition,
+    OneOf,
+    Ordering,
+    Parameter,
+    parse_order,
+    parse_where,
+)
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.schema import Bound, Operand
+    from rowkey.schema import Bound, Operand, Value
 
     Given = Mapping[int | str, Any]
 
@@ -90,8 +99,8 @@ def ask(
 def example_of(read: Read) -> Asked:
     """A declared read with values of the fields' types: how it runs, whatever it is asked.
 
-    Lists have two values, beginnings are a character long. A stretch of time is as long as the read
-    declares, or an hour; any other lies between two values of the type.
+    A list that is given as one has two values, beginnings are a character long. A stretch of time
+    is as long as the read declares, or an hour; any other lies between two values of the type.
 
     Args:
         read: the declared read.
@@ -101,10 +110,50 @@ def example_of(read: Read) -> Asked:
     """
     values: dict[int | str, Any] = {}
     for test in read.conditions:
+        field = read.fields[test.field]
+        if test.operator == "in" and len(test.operands) > 1:
+            values = {**listed_examples(field, test), **values}
+            continue
         for place, operand in enumerate(test.operands):
             if isinstance(operand, Parameter):
                 values.setdefault(operand.name, _example(read, test, place))
     return ask(read.conditions, read.order, values, read.fields)
+
+
+def listed_examples(
+    field: Field, test: Condition, likely: Sequence[Any] = ()
+) -> dict[int | str, Value]:
+    """Values for the parameters of a list, different as far as the field has as many.
+
+    Args:
+        field: the field it tests.
+        test: the condition; values that are written in it are not given again.
+        likely: values to be taken before others of the field's type.
+
+    Raises:
+        ReadError: a value is none of the field's.
+
+    >>> from rowkey.keys import bind_key
+    >>> n = bind_key("[n]", {"n": "u8"}).fields["n"]
+    >>> (test,) = parse_where("n in (?, 1, ?)")
+    >>> listed_examples(n, test), listed_examples(n, test, [7])
+    ({0: 0, 1: 2}, {0: 7, 1: 0})
+    """
+    names = [operand.name for operand in test.operands if isinstance(operand, Parameter)]
+    names = list(dict.fromkeys(names))
+    written = [operand for operand in test.operands if not isinstance(operand, Parameter)]
+    there, first = _normals(field, written), _normals(field, likely)
+    domain = field.type.domain
+    most = min(domain.size, len(test.operands) + len(first))
+    own = (field.normal(domain.nth(number)) for number in range(most))
+    several = [value for value in dict.fromkeys((*first, *own)) if value not in there]
+    return dict(zip(names, cycle(several or [field.normal(domain.nth(0))]), strict=False))
+
+
+def _normals(field: Field, values: Sequence[Any]) -> tuple[Value, ...]:
+    """Different values as a list of a condition holds them."""
+    found = bound_of(field, Condition(field.name, "in", tuple(values)), values)
+    return found.values if isinstance(found, OneOf) else ()
 
 
 def _example(read: Read, test: Condition, place: int) -> Any:
@@ -112,7 +161,7 @@ def _example(read: Read, test: Condition, place: int) -> Any:
     field = read.fields[test.field]
     domain = field.type.domain
     last = min(domain.size, EXAMPLES) - 1
-    if test.operator == "in" and place == 0:
+    if test.operator == "in":
         return [field.normal(domain.nth(number)) for number in (0, last)]
     is_upper = test.operator in ("<", "<=") or (test.operator == "between" and place == 1)
     if is_upper and field.type.tick is not None:

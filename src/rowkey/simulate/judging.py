@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.simulate.source import Source
 
-ASKED_ROWS = 20_000
-"""Rows of which reads are asked."""
 IN_ORDER = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
 three of ten events late it is still 0.7."""
@@ -202,20 +200,11 @@ def _reads(
 ) -> list[ReadResult]:
     if not design.reads or not keys:
         return []
-    step = -(-len(keys) // ASKED_ROWS)
-    some = rows.take(list(range(0, len(keys), step)))
-    values = _normal_rows(design, some)
-    asked = Asked(design, boundaries, values, keys[::step], total)
-    return [asked.ask(read) for read in design.reads]
-
-
-def _normal_rows(design: Design, rows: Any) -> list[dict[str, Any]]:
-    """Sampled rows as mappings of normal values."""
     from rowkey.keys import Columns
 
-    names = list(rows.schema.names)
-    columns = Columns.of(rows, [design.fields[name] for name in names])
-    return [dict(row) for row in columns.rows(names)]
+    columns = Columns.of(rows, [design.fields[name] for name in rows.schema.names])
+    asked = Asked(design, boundaries, columns, keys, total)
+    return [asked.ask(read) for read in design.reads]
 
 
 def _growth(

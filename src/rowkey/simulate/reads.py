@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
 from rowkey.plan import KeyRange, Plan, Read, Residual, plan_read
 from rowkey.schema import Parameter
+from rowkey.simulate.ranked import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
+    from rowkey.keys import Columns
     from rowkey.regions import Boundaries
+    from rowkey.simulate.ranked import Mask
+
+    Row = Mapping[str, Any]
 
 TRIALS = 100
 """Times each read is asked."""
@@ -57,13 +62,95 @@ class ReadResult:
         return self.read / self.returned if self.returned else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One asking of a read: its plan, the regions it touches, rows returned and rows read."""
+
+    plan: Plan
+    regions: int
+    returned: float
+    read: float
+
+
+class _Lists:
+    """Different values for the lists of a read: `host in (?, ?, ?)` asks for three hosts.
+
+    Args:
+        read: the read.
+        columns: rows to take values from.
+    """
+
+    def __init__(self, read: Read, columns: Columns) -> None:
+        self._columns = columns
+        self._lists = {
+            test.field: [one.name for one in test.operands if isinstance(one, Parameter)]
+            for test in read.conditions
+            if test.operator == "in"
+        }
+        self._equal = [test.field for test in read.conditions if test.operator == "="]
+        self._found: dict[tuple[str, bool], dict[Any, dict[Any, int]]] = {}
+
+    def filled(self, values: dict[int | str, Any], row: Row, number: int) -> set[int]:
+        """Fill the lists, whose first value is that of a row, with others.
+
+        They are of rows that agree with it in what the read asks to be equal, as far as there are.
+
+        Args:
+            values: the values of the read's parameters, from one row.
+            row: that row.
+            number: its number.
+
+        Returns:
+            The rows that the values are from.
+        """
+        taken = {number}
+        for field, names in self._lists.items():
+            found = {row[field]: number} if names else {}
+            for is_alike in (True, False):
+                others = self._others(field, row, is_alike=is_alike)
+                lacking = len(names) - len(found)
+                new = ((value, one) for value, one in others if value not in found)
+                found |= dict(islice(new, lacking)) if lacking > 0 else {}
+            values.update(zip(names, found, strict=False))
+            taken |= set(found.values())
+        return taken
+
+    def _others(self, field: str, row: Row, *, is_alike: bool) -> Iterator[tuple[Any, int]]:
+        """The values of a field and a row of each: first those that were seen behind a row's own.
+
+        Args:
+            field: the field.
+            row: the row.
+            is_alike: whether of rows that agree with it alone; else of all.
+        """
+        equal = [name for name in self._equal if name != field] if is_alike else []
+        if (field, is_alike) not in self._found:
+            self._found[field, is_alike] = self._groups(field, equal)
+        group = self._found[field, is_alike][tuple(row[name] for name in equal)]
+        seen = list(group)
+        first = seen.index(row[field]) if row[field] is not None else 0
+        yield from ((value, group[value]) for value in (*seen[first:], *seen[:first]))
+
+    def _groups(self, field: str, equal: Sequence[str]) -> dict[Any, dict[Any, int]]:
+        """By the values of some fields, the values of another and the first row of each."""
+        groups: dict[Any, dict[Any, int]] = {}
+        for number, row in enumerate(self._columns.rows([*equal, field])):
+            group = groups.setdefault(tuple(row[name] for name in equal), {})
+            if row[field] is not None:
+                group.setdefault(row[field], number)
+        return groups
+
+
 class Asked:
     """Asks declared reads of a sample of rows.
+
+    The rows that the values are taken from are among the rows of the table for certain and stand
+    for themselves; each other row of the sample stands for as many as the table has for it.
 
     Args:
         design: the design.
         boundaries: where its regions begin.
-        rows: the sampled rows as mappings of normal values, in the order of their arrival.
+        columns: the sampled rows, in the order of their arrival.
         keys: the row key of each; of rows with one key the last stands.
         total: how many rows the table holds.
     """
@@ -72,39 +159,51 @@ class Asked:
         self,
         design: Design,
         boundaries: Boundaries,
-        rows: Sequence[Mapping[str, Any]],
+        columns: Columns,
         keys: Sequence[bytes],
         total: int,
     ) -> None:
-        standing = dict(zip(keys, rows, strict=True))
+        import numpy as np
+
+        standing = {key: number for number, key in enumerate(keys)}
         self.design = design
         self.boundaries = boundaries
-        self.rows = rows
+        self.columns = columns
         self.keys = sorted(standing)
-        self.ordered = [standing[key] for key in self.keys]
-        self.scale = total / max(len(self.keys), 1)
-        self._spans: dict[str, int] = {}
+        self.total = total
+        self._key_of = keys
+        self._ranked = Ranked(columns.take(np.array([standing[key] for key in self.keys], np.intp)))
 
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
         assumed, totals = "", []
+        lists = _Lists(read, self.columns)
         try:
-            for row in self._trials(read):
+            for number, row in self._trials(read):
                 values, assumed = self._values(read, row)
-                totals.append(self._one(read, values))
+                taken = lists.filled(values, row, number)
+                totals.append(self._one(read, values, {self._key_of[one] for one in taken}))
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
 
-    def _trials(self, read: Read) -> list[Mapping[str, Any]]:
+    def _trials(self, read: Read) -> list[tuple[int, Row]]:
         """Rows to take values from, spread over the sample; each has all that ranges begin at."""
-        ranged = [test.field for test in read.conditions if test.operator not in ("=", "in")]
-        able = [row for row in self.rows if all(row.get(name) is not None for name in ranged)]
-        if not able:
-            raise ReadError(f"read {read.name}", "there are no rows to ask for")
-        return [able[len(able) * n // TRIALS] for n in range(TRIALS)]
+        import numpy as np
 
-    def _values(self, read: Read, row: Mapping[str, Any]) -> tuple[dict[int | str, Any], str]:
+        is_able = np.ones(len(self.columns), np.bool_)
+        for test in read.conditions:
+            missing = self.columns.nulls(test.field)
+            if test.operator not in ("=", "in") and missing is not None:
+                is_able &= ~missing
+        able = np.flatnonzero(is_able)
+        if not len(able):
+            raise ReadError(f"read {read.name}", "there are no rows to ask for")
+        numbers = able[len(able) * np.arange(TRIALS) // TRIALS]
+        rows = self.columns.take(numbers).rows(list(read.asked))
+        return list(zip(numbers.tolist(), rows, strict=True))
+
+    def _values(self, read: Read, row: Row) -> tuple[dict[int | str, Any], str]:
         """Values for the parameters, from a row: a range begins at its value."""
         values: dict[int | str, Any] = {}
         said = ""
@@ -131,34 +230,52 @@ class Asked:
         if read.span is not None and kind.tick is not None:
             length = max(read.span.nanoseconds // kind.tick, 1)
             return kind.release(min(held + length, kind.numbers[1])), ""
-        if name not in self._spans:
-            numbers = [kind.hold(row[name]) for row in self.rows if row[name] is not None]
-            self._spans[name] = max(numbers) - min(numbers)
-        length = max(int(self._spans[name] * DEFAULT_SHARE), 1)
+        least, greatest = self._ranked.ends(name)
+        length = max(int((greatest - least) * DEFAULT_SHARE), 1)
         said = (
             f"a range over {name} covers {DEFAULT_SHARE:.0%} of its span; span = … says otherwise"
         )
         return kind.release(min(held + length, kind.numbers[1])), said
 
-    def _one(self, read: Read, values: Mapping[int | str, Any]) -> tuple[Plan, int, float, float]:
-        """The plan of one asking, the regions it touches, rows returned and rows read."""
+    def _one(self, read: Read, values: Mapping[int | str, Any], own: Collection[bytes]) -> _Asking:
+        """One asking, with values of the rows that have these keys."""
         bounds = read.bounds(values)
         plan = plan_read(self.design.key, bounds, read.order)
         found = [(bisect_left(self.keys, one.start), self._stop(one.stop)) for one in plan.ranges]
+        fitting = self._ranked.mask(Residual(plan.residual, bounds, read.fields))
+        places = [bisect_left(self.keys, key) for key in own]
+        held = [at for at in places if any(start <= at < stop for start, stop in found)]
         inside = sum(stop - start for start, stop in found)
-        fits = Residual(plan.residual, bounds, read.fields)
-        matching = inside
-        if fits:
-            matching = sum(fits(row) for start, stop in found for row in self.ordered[start:stop])
-        returned, scanned = matching * self.scale, inside * self.scale
+        matching = sum(int(fitting[start:stop].sum()) for start, stop in found)
+        scanned = self._rows(inside, len(held), len(places), plan)
+        returned = self._rows(matching, int(fitting[held].sum()), len(places), plan)
         spans = [self._span(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
-            return plan, _count(spans), returned, scanned
+            return _Asking(plan, _count(spans), returned, scanned)
         limit = float(read.limit)
         if plan.serves_order or plan.serves_backwards or not read.order:
-            scanned = min(scanned, limit * inside / matching + plan.fan_out - 1)
-            spans = self._spans_read(read.limit, plan, found, fits)
-        return plan, _count(spans), limit, scanned
+            scanned = min(scanned, limit * scanned / returned + plan.fan_out - 1)
+            wanted = max(round(matching * limit / returned), 1)
+            reached = reached_by(plan, self.keys, found, fitting, wanted)
+            spans = [
+                self._up_to(one, stretch, at, is_backwards=plan.is_backwards)
+                for one, stretch, at in zip(plan.ranges, found, reached, strict=True)
+            ]
+        return _Asking(plan, _count(spans), limit, scanned)
+
+    def _rows(self, seen: int, own: int, asked: int, plan: Plan) -> float:
+        """How many rows of the table some rows of the sample stand for.
+
+        Args:
+            seen: rows of the sample.
+            own: how many of them the values are from.
+            asked: rows that the values are from.
+            plan: how they are read; a range of one key holds one row.
+        """
+        others = len(self.keys) - asked
+        each = max(self.total - asked, 0) / others if others else 1.0
+        rows = own + (seen - own) * each
+        return min(rows, float(plan.fan_out)) if plan.is_point else rows
 
     def _span(self, start: bytes, stop: bytes) -> range:
         """The regions between two keys."""
@@ -167,38 +284,6 @@ class Asked:
         if stop and stop in self.boundaries.splits:
             end -= 1
         return range(first, end + 1)
-
-    def _spans_read(
-        self,
-        limit: int,
-        plan: Plan,
-        found: Sequence[tuple[int, int]],
-        fits: Residual,
-    ) -> list[range]:
-        """The regions of each range that are read until a limit is reached.
-
-        Ranges are merged by what follows their prefixes: of each the first row is looked at, and
-        then the next one each time a row of it was taken.
-        """
-        is_backwards = plan.serves_backwards and not plan.serves_order
-        reached: list[int | None] = [None] * len(found)
-
-        def rows(number: int) -> Iterator[tuple[bytes, int, int]]:
-            skipped, (start, stop) = len(plan.ranges[number].prefix), found[number]
-            for at in range(stop - 1, start - 1, -1) if is_backwards else range(start, stop):
-                reached[number] = at
-                yield self.keys[at][skipped:], number, at
-
-        left = max(round(limit / self.scale), 1)
-        merged = merge(*map(rows, range(len(found))), reverse=is_backwards)
-        for _, _, at in merged:
-            left -= fits(self.ordered[at])
-            if not left:
-                break
-        return [
-            self._up_to(one, held, at, is_backwards=is_backwards)
-            for one, held, at in zip(plan.ranges, found, reached, strict=True)
-        ]
 
     def _up_to(
         self, one: KeyRange, held: tuple[int, int], at: int | None, *, is_backwards: bool
@@ -226,19 +311,79 @@ def _count(spans: Iterable[range]) -> int:
     return len({region for span in spans for region in span})
 
 
-def _summed(
-    read: Read, totals: Sequence[tuple[Plan, int, float, float]], assumed: str
-) -> ReadResult:
+def reached_by(
+    plan: Plan,
+    keys: Sequence[bytes],
+    found: Sequence[tuple[int, int]],
+    fitting: Mask,
+    wanted: int,
+) -> list[int | None]:
+    """The last row of each range that is looked at until enough rows were taken.
+
+    Ranges are merged by what follows their prefixes: of each the first row is looked at, and then
+    the next one each time a row of it was passed.
+
+    Args:
+        plan: how the rows are read.
+        keys: the rows, ascending.
+        found: where each range begins and stops among them.
+        fitting: which rows are taken, the others are passed over.
+        wanted: rows to take; those of the ranges that are taken are as many or more.
+
+    Returns:
+        A place among the keys for each range; None of a range without a row.
+    """
+    import numpy as np
+
+    taken = []
+    for number, (start, stop) in enumerate(found):
+        mine = start + np.flatnonzero(fitting[start:stop])
+        first = mine[-wanted:] if plan.is_backwards else mine[:wanted]
+        skipped = len(plan.ranges[number].prefix)
+        taken += [(keys[at][skipped:], number) for at in first.tolist()]
+    taken.sort(reverse=plan.is_backwards)
+    last, of = taken[wanted - 1]
+    return [
+        _looked_at(keys, stretch, one.prefix + last, number - of, is_backwards=plan.is_backwards)
+        for number, (one, stretch) in enumerate(zip(plan.ranges, found, strict=True))
+    ]
+
+
+def _looked_at(
+    keys: Sequence[bytes], found: tuple[int, int], key: bytes, turn: int, *, is_backwards: bool
+) -> int | None:
+    """The last row of one range that is looked at when a merge stops.
+
+    Args:
+        keys: the rows, ascending.
+        found: where the range begins and stops among them.
+        key: the last row that was taken, with the prefix of this range.
+        turn: of equal rows those of lower ranges come first, or last if it goes backwards: the
+            number of this range less that of the range whose row was taken.
+        is_backwards: whether the ranges are read from their ends.
+    """
+    start, stop = found
+    if start == stop:
+        return None
+    if turn == 0:
+        return bisect_left(keys, key, start, stop)
+    # All rows of the range that come before the one that was taken are passed; then one is seen.
+    passed = bisect_right if turn < 0 else bisect_left
+    at = passed(keys, key, start, stop)
+    return max(at - 1, start) if is_backwards else min(at, stop - 1)
+
+
+def _summed(read: Read, totals: Sequence[_Asking], assumed: str) -> ReadResult:
     count = len(totals)
-    plans = [plan for plan, *_ in totals]
+    plans = [one.plan for one in totals]
     fans = [plan.fan_out for plan in plans]
-    regions = [touched for _, touched, *_ in totals]
+    regions = [one.regions for one in totals]
     return ReadResult(
         read.name,
         (sum(fans) / count, max(fans)),
         (sum(regions) / count, max(regions)),
-        sum(returned for *_, returned, _ in totals) / count,
-        sum(scanned for *_, scanned in totals) / count,
+        sum(one.returned for one in totals) / count,
+        sum(one.read for one in totals) / count,
         plans[0].residual,
         any(plan.is_full_scan for plan in plans),
         all(plan.serves_order or plan.serves_backwards for plan in plans),

@@ -17,7 +17,7 @@ from rowkey.catalog import (
     remember,
     standing,
 )
-from rowkey.engines import TableSpec
+from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
 from rowkey.table.stamps import Stamps
@@ -173,7 +173,7 @@ class Place:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
             raise missing(self.url, self.name, self.engine)
-        return self._in_use(self._entry().design, clock)
+        return self._in_use(self._entry(clock).design, clock)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
         """The table of a design, once the catalog has it with its safe changes.
@@ -181,7 +181,7 @@ class Place:
         Raises:
             DriftError: there are others; nothing is changed.
         """
-        self._entry()
+        self._entry(clock)
         entry = remember(self.catalog, design, opened_ms=clock())
         if not entry.words.items() <= self.kept.items():
             # It has changed, or who changed it died before this. Others' words stay.
@@ -189,17 +189,33 @@ class Place:
             store.annotate({**store.described[1], **entry.words})
         return self._in_use(standing(design, entry.design), clock)
 
-    def _entry(self) -> Entry:
+    def _entry(self, clock: Callable[[], int]) -> Entry:
         """What the catalog remembers of a table that the engine has."""
-        entry = self.catalog.read(self.name)
-        if entry is None:
-            what = f"the catalog does not know {self.name}, but the engine has it"
-            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
+        entry = self.catalog.read(self.name) or self._learned(clock)
         there, known = int(self.kept.get(GENERATION, "1")), entry.generations[-1].number
         if there > known:
             what = f"the catalog has generation {known} of {self.name}, the table itself {there}"
             raise Unsupported(self.url, what, remedy="The catalog is an old copy: restore it.")
         return entry
+
+    def _learned(self, clock: Callable[[], int]) -> Entry:
+        """What a table keeps of itself, remembered by the catalog from now on.
+
+        It was made by hand, is a clone, or has lost its catalog.
+        """
+        what = f"the catalog does not know {self.name}, but the engine has it"
+        store = self.engine.table(self.name)
+        splits = tuple(region.start for region in store.regions())[1:]
+        entry = Entry.kept_by(self.name, self.kept, splits, clock())
+        if entry is None:
+            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
+        entry.design.key.require_decodable()
+        if entry.design.key.is_coded and _has_rows(store):
+            what = f"{what}, with rows whose codes nobody else knows"
+            raise Unsupported(self.url, what, remedy="Restore its catalog.")
+        with suppress(Conflict):
+            self.catalog.write(self.name, entry, None)
+        return self.catalog.read(self.name) or entry
 
     def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
@@ -221,6 +237,12 @@ def _boundaries(design: Design) -> tuple[bytes, ...]:
         remedy = "Give splits=, or make the table by rowkey create --sample FILE."
         raise DesignRefused("splits", what, remedy=remedy)
     return design.cut.boundaries(design.key).splits
+
+
+def _has_rows(store: Store) -> bool:
+    """Whether a table has any row."""
+    with store.scan([Span()], Ask(limit=1))[0] as cursor:
+        return next(iter(cursor), None) is not None
 
 
 def _compare_families(design: Design, store: Store) -> None:

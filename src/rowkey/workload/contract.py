@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused, did_you_mean
 from rowkey.workload.files import Meter
+from rowkey.workload.records import LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
     import pyarrow as pa
-
-    from rowkey.workload.records import LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +120,20 @@ class Format(ABC):
         Raises:
             SampleError: the file cannot be read, or has no such column.
         """
+
+    def column_names(self, path: Path, sought: Collection[str] = ()) -> list[str] | None:
+        """The names of a file's columns, in their order; None where it has no rows and tells none.
+
+        Args:
+            path: the file.
+            sought: names that count: where rows name their values, those of the first row are
+                given, and of others as many of these as any row has.
+
+        Raises:
+            SampleError: the file cannot be read.
+        """
+        first = next(iter(self.batches(path, None, LeftOut())), None)
+        return None if first is None else list(first.schema.names)
 
     def count(self, path: Path) -> int | None:
         """How many rows a file has, where it says so without being read; None elsewhere."""

@@ -88,7 +88,9 @@ class _ColumnProfile:
         if column.codes is not None:
             codes = column.codes[column.codes >= 0]
             self.nulls += len(column.codes) - len(codes)
-            lengths, prints = lengths.take(codes), prints.take(np.unique(codes))
+            used = np.zeros(len(prints), np.bool_)
+            used[codes] = True
+            lengths, prints = lengths.take(codes), prints[used]
         self.distinct.add(prints)
         self.bytes_sum += int(lengths.sum())
         self.bytes_most = max(self.bytes_most, int(lengths.max(initial=0)))
@@ -98,27 +100,23 @@ class _ColumnProfile:
 
     def facts(self, kept: pa.Array, determined_by: tuple[str, ...], reservoir: Reservoir) -> Facts:
         """What was seen, with the heavy values of the events kept."""
-        from rowkey.keys import batch_column
-
-        is_text = self.numbers is None
-        values = kept.to_pylist() if is_text else batch_column(self.field, kept).listed()
-        present = [value for value in values if value is not None]
-        heavy = Counter(present).most_common(HEAVIEST)
         numbers = self.numbers
-        release = self.field.type.release
-        low, high = (min(present), max(present)) if present else (None, None)
+        values, codes = _coded(self.field, kept)
+        counts = Counter(dict(zip(values, _tallied(codes, len(values)), strict=True)))
+        low, high = (min(values), max(values)) if values else (None, None)
         if numbers is not None and numbers.low is not None:
+            release = self.field.type.release
             low, high = release(numbers.low), release(numbers.high)
         return Facts(
             seen=self.seen,
             distinct=self.distinct.count,
-            heaviest=tuple((value, count / max(len(values), 1)) for value, count in heavy),
+            heaviest=tuple((v, n / max(len(kept), 1)) for v, n in counts.most_common(HEAVIEST)),
             least=low,
             greatest=high,
             bytes_mean=self.bytes_sum / max(self.seen - self.nulls, 1),
             bytes_most=self.bytes_most,
             nulls=self.nulls / max(self.seen, 1),
-            rising=numbers.rising if numbers is not None else _rising(present),
+            rising=numbers.rising if numbers is not None else _rising(values, codes),
             step=numbers.step if numbers is not None else None,
             determined_by=determined_by,
             exact=reservoir.is_exact and self.distinct.is_exact,
@@ -178,15 +176,54 @@ def _common_divisor(held: np.ndarray[Any, Any], first: int, known: int) -> int:
     return math.gcd(known, int(np.gcd.reduce(away, initial=0)))
 
 
-def _rising(values: list[Any]) -> float | None:
-    """Share of values not below all before them."""
-    if not values:
+def _coded(field: Field, kept: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
+    """The different values of a column in the order in which they come, and which one each has.
+
+    Nulls are left out.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys import batch_column
+
+    held = kept.drop_null()
+    if field.type.counts:
+        column = batch_column(field, held)
+        numbers = column.values if column.codes is None else column.values.take(column.codes)
+        _, firsts, codes = np.unique(numbers, return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        return field.type.listed(numbers.take(firsts[order])), np.argsort(order).take(codes)
+    if pa.types.is_null(held.type):
+        return [], np.empty(0, np.int64)
+    coded = held if isinstance(held.type, pa.DictionaryType) else held.dictionary_encode()
+    listed = coded.dictionary.to_pylist()
+    places: dict[Any, int] = {}
+    same = [places.setdefault(value, len(places)) for value in listed]  # 0.0 and -0.0 are equal
+    return list(places), np.array(same, np.int64).take(coded.indices.to_numpy())
+
+
+def _tallied(codes: np.ndarray[Any, Any], count: int) -> list[int]:
+    """How often each of some values comes."""
+    import numpy as np
+
+    tallied: list[int] = np.bincount(codes, minlength=count).tolist()
+    return tallied
+
+
+def _rising(values: list[Any], codes: np.ndarray[Any, Any]) -> float | None:
+    """Share of values not below all before them.
+
+    Args:
+        values: the different values.
+        codes: which of them each is.
+    """
+    import numpy as np
+
+    if not len(codes):
         return None
-    highest, rises = values[0], 0
-    for value in values:
-        if value >= highest:
-            highest, rises = value, rises + 1
-    return rises / len(values)
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranks = np.argsort(np.array(order)).take(codes)
+    return int((ranks >= np.maximum.accumulate(ranks)).sum()) / len(codes)
 
 
 def _dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple[str, ...]]:

@@ -107,12 +107,14 @@ class Sample:
         columns of all fields, in their order, or no column that is declared by `from`. A nullable
         field whose column is missing is left out.
         """
-        first = next(iter(self.format.batches(self.path, None, LeftOut())), None)
-        if first is None:
+        names = self.format.column_names(self.path)
+        if names is None:
             return self
-        names = first.schema.names
-        there = {*names, *map(str.strip, names)}
         is_dump = names == list(self.fields)
+        if self.format.rows_name_values and not is_dump:
+            sought = {f.words.source for f in self.fields.values() if f.words.source is not None}
+            names = self.format.column_names(self.path, sought) or names
+        there = {*names, *map(str.strip, names)}
         fields = {n: _found(f, there, is_dump=is_dump) for n, f in self.fields.items()}
         if not self.format.rows_name_values:
             fields = {n: f for n, f in fields.items() if _source(f) in there or not f.nullable}

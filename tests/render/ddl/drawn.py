@@ -69,7 +69,9 @@ def creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Creation:
     """
     families = st.builds(Family, ANYTHING.filter(_may_be_family), **_ATTRIBUTES)
     listed = draw(st.lists(families, min_size=1, max_size=3, unique_by=lambda one: one.name))
-    words = draw(st.dictionaries(ANYTHING.filter(bool), ANYTHING.filter(bool), max_size=3))
+    values = (ANYTHING | st.lists(ANYTHING, max_size=4).map("\n".join)).filter(bool)
+    words = draw(st.dictionaries(ANYTHING.filter(bool), values, max_size=3))
     splits = sorted(draw(st.sets(KEYS, max_size=5)))
     table = table_schema(draw(names), listed, words, told=TOLD if draw(st.booleans()) else ())
-    return Creation(table, splits, draw(st.lists(ANYTHING, max_size=3)))
+    lottery = draw(st.sampled_from([(), ("rowkey.born",)]))
+    return Creation(table, splits, draw(st.lists(ANYTHING, max_size=3)), lottery)

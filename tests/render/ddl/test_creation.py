@@ -45,14 +45,14 @@ def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
     kept = {word: value for word, value in spec.attributes.items() if word != "rowkey.born"}
     found = creation_of(Design.read(logs), spec.splits, logs.name)
     assert table_schema(spec.name, spec.families, kept, told=TOLD) == found.table
-    assert 1 + len(kept) == len(spec.attributes)
+    assert [*kept, *found.drawn] == list(spec.attributes)
     assert ("Design: logs.toml", "Key: [bucket(host, 16)][host][ts]", "16 regions") == found.remarks
 
 
 def test_no_word_is_empty() -> None:
     """A word that HBase would drop is not sent, neither by a text nor by `create`."""
     words = creation_of(PLAIN, ()).table.attributes
-    assert ["rowkey.generation", "rowkey.declaration"] == list(words)
+    assert ["rowkey.generation", "rowkey.declaration", "rowkey.design"] == list(words)
     with create_table(PLAIN, "memory:") as table:
         assert all(table.store.spec.attributes.values())
 

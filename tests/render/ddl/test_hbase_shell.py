@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import count
@@ -57,6 +58,14 @@ def recorded(
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def without_drawn(creation: Creation, found: dict[str, Any]) -> dict[str, Any]:
+    """What Ruby was asked for, but for words that it has drawn, which are looked at here."""
+    words = dict(found["words"])
+    for word in creation.drawn:
+        assert re.fullmatch("[0-9a-f]{16}", bytes.fromhex(words.pop(word.encode().hex())).decode())
+    return {**found, "words": words}
+
+
 def hexes(words: Any) -> dict[str, str]:
     """Words as the recorder prints them."""
     return {word.encode().hex(): value.encode().hex() for word, value in words.items()}
@@ -85,7 +94,25 @@ def test_the_shell_is_asked_for_the_same_table(
 ) -> None:
     """Names, words and keys come through Ruby as they are, with quotes, #{} and NUL in them."""
     found = recorded(ruby, folder, drawn)
-    assert [asked(one) for one in drawn] == found
+    assert [asked(one) for one in drawn] == list(map(without_drawn, drawn, found))
+
+
+def test_what_is_drawn_is_drawn_each_time(ruby: str, folder: Path) -> None:
+    """The same text makes two tables that are told apart."""
+    creation = Creation(table_schema("t", [Family("d")], {}), (), (), ("rowkey.born",))
+    one, other = recorded(ruby, folder, [creation, creation])
+    assert one["words"] != other["words"]
+    assert without_drawn(creation, one) == without_drawn(creation, other)
+
+
+def test_a_text_of_lines_stands_line_by_line(ruby: str, folder: Path) -> None:
+    """As people read it, and as it was; so does one that does not end with its last line."""
+    for text in ("a\nb\n", "a\n\n#{b}", "\n\n"):
+        creation = Creation(table_schema("t", [Family("d")], {"word": text}))
+        assert [asked(creation)] == recorded(ruby, folder, [creation])
+    assert ["    'word' =>", '      "a\\n" \\', '      "b\\n"'] == list(
+        SCRIPT(Creation(table_schema("t", [Family("d")], {"word": "a\nb\n"})))
+    )[4:7]
 
 
 def test_long_keys_and_many(ruby: str, folder: Path) -> None:

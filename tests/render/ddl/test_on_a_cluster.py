@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+import rowkey
 from render.ddl.conftest import RELEASE, Java
 from render.ddl.test_hbase_shell import recorded
 from rowkey import Design
@@ -117,3 +118,44 @@ def test_the_shell_makes_the_table_of_create(
     found = seen(hbase_judge, design.table)
     hbase_judge.drop(design.table)
     assert of_create(design, hbase_judge, hbase_url) == found
+
+
+MAKERS = ("java", "shell")
+ROW = {"host": "web-1", "ts": 5}
+
+
+@pytest.fixture(params=MAKERS)
+def by_hand(
+    request: pytest.FixtureRequest,
+    design: Design,
+    hbase_cluster: Cluster,
+    hbase_judge: Judge,
+    tmp_path: Path,
+) -> Design:
+    """A design whose table one of the texts has made."""
+    creation = creation_of(design, SPLITS)
+    if request.param == "java":
+        by_java(request.getfixturevalue("java"), tmp_path, hbase_cluster, creation)
+    else:
+        by_shell(request.getfixturevalue("ruby"), tmp_path, hbase_judge, creation)
+    return design
+
+
+def test_a_table_that_a_text_has_made_is_opened(by_hand: Design, hbase_url: str) -> None:
+    """By its design, and by its name alone as that is kept; it is dropped as any other."""
+    with rowkey.open(by_hand, hbase_url, create=False) as table:
+        table.put(ROW)
+    with rowkey.open(by_hand.table, hbase_url) as table:
+        assert by_hand == table.design
+        assert [ROW] == list(table.scan())
+    drop_table(by_hand.table, hbase_url)
+
+
+def test_a_table_that_a_text_has_made_is_known_by_its_name_alone(
+    by_hand: Design, hbase_url: str
+) -> None:
+    """Nobody who opens it first needs the file."""
+    with rowkey.open(by_hand.table, hbase_url) as table:
+        assert by_hand == table.design
+        assert [b"", *SPLITS] == [region.start for region in table.regions()]
+    drop_table(by_hand.table, hbase_url)

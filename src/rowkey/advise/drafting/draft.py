@@ -180,7 +180,7 @@ class _Trial:
 
 def _written(best: _Tried, against: tuple[tuple[str, str], ...]) -> Draft:
     """The file of a proposal, judged by the rules once more as it stands there."""
-    bare = best.design.dumps()
+    bare = best.design.dumps(defaults=False)
     text = annotated(bare, best.roles, best.proposal, best.found, best.simulated, against)
     design = Design.loads(text)
     assert design == best.design, "comments change nothing"

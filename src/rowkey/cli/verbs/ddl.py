@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Print a text that creates the table of a design by hand: the same table as `create` makes.
 
-    Boundaries that follow from a sample are taken from all of it. The design itself is not
-    remembered: a table that rowkey shall read and write is made by `create`.
+    Boundaries that follow from a sample are taken from all of it. The table keeps the design among
+    its attributes, so that rowkey opens it as one that `create` has made.
 
     \b
     rowkey ddl logs.toml > logs.rb

@@ -23,11 +23,13 @@ class Creation:
         table: the table in HBase's words.
         splits: the row keys its regions begin with, ascending; none makes one region.
         remarks: what stands above, a line each; any text.
+        drawn: words of the table that are drawn when it is made: 16 hexadecimal digits each.
     """
 
     table: TableSchema
     splits: Sequence[bytes] = ()
     remarks: Sequence[str] = ()
+    drawn: Sequence[str] = ()
 
     @property
     def namespace(self) -> str:
@@ -38,8 +40,8 @@ class Creation:
 def creation_of(design: Design, splits: Sequence[bytes], source: str = "") -> Creation:
     """The table of a design as `rowkey create` makes it on a cluster.
 
-    The words among its attributes are those that `create` writes, but for `rowkey.born`: that one
-    is drawn anew for each table that is made.
+    The words among its attributes are those that `create` writes. By them `rowkey.open` knows a
+    table that was made by hand; `rowkey.born` is drawn when it is made.
 
     Args:
         design: the design.
@@ -55,6 +57,7 @@ def creation_of(design: Design, splits: Sequence[bytes], source: str = "") -> Cr
     >>> made.namespace, made.remarks
     ('shop', ('Design: orders.toml', 'Key: [id]', '2 regions'))
     """
+    from rowkey.catalog import BORN
     from rowkey.engines import check_cluster_spec
     from rowkey.hbase import table_schema
     from rowkey.table import spec_of
@@ -65,7 +68,7 @@ def creation_of(design: Design, splits: Sequence[bytes], source: str = "") -> Cr
     count = len(splits) + 1
     regions = "1 region" if count == 1 else f"{count:,} regions"
     said = [f"Design: {source}"] if source else []
-    return Creation(table, tuple(splits), (*said, f"Key: {design.key}", regions))
+    return Creation(table, tuple(splits), (*said, f"Key: {design.key}", regions), (BORN,))
 
 
 def commented(text: str) -> str:

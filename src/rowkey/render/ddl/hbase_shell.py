@@ -52,11 +52,14 @@ def script(creation: Creation) -> Iterator[str]:
         yield "rescue => problem"
         yield '  puts "The namespace was not created: #{problem.message}"'
         yield "end"
+    if creation.drawn:
+        yield "require 'securerandom'"
     table = creation.table
     arguments = [[_family(family)] for family in table.families]
     kept = {**table.attributes, **table.configuration}  # a table keeps both alike
-    if kept:
-        arguments.append(["{METADATA => {", *_listed(_pairs(kept)), "}}"])
+    words = [*map(_word, kept.items()), *map(_drawn, creation.drawn)]
+    if words:
+        arguments.append(["{METADATA => {", *_listed(words), "}}"])
     if creation.splits:
         arguments.append(["{SPLITS => [", *_listed(map(_key, creation.splits)), "]}"])
     yield f"create {quoted(table.name)},"
@@ -67,9 +70,8 @@ def script(creation: Creation) -> Iterator[str]:
 
 
 def _listed(items: Iterable[str]) -> list[str]:
-    """Items of a list, a line each."""
-    *before, last = (f"  {item}" for item in items)
-    return [*(f"{line}," for line in before), last]
+    """The lines of a list of items, which may have several each."""
+    return ",\n".join(f"  {item}" for item in items).split("\n")
 
 
 def _family(family: FamilySchema) -> str:
@@ -89,6 +91,21 @@ def _value(word: str, value: str) -> str:
 
 def _pairs(words: Mapping[str, str]) -> Iterator[str]:
     return (f"{quoted(word)} => {quoted(value)}" for word, value in words.items())
+
+
+def _word(pair: tuple[str, str]) -> str:
+    """A word of the table; a text of several lines a line each, joined by Ruby."""
+    word, text = pair
+    *lines, last = text.split("\n")
+    pieces = [*(f"{line}\n" for line in lines), *([last] if last else [])]
+    if len(pieces) < 2:
+        return f"{quoted(word)} => {quoted(text)}"
+    joined = " \\\n    ".join(map(quoted, pieces))
+    return f"{quoted(word)} =>\n    {joined}"
+
+
+def _drawn(word: str) -> str:
+    return f"{quoted(word)} => SecureRandom.hex(8)"
 
 
 def _key(key: bytes) -> str:
@@ -113,4 +130,6 @@ def _escaped(letter: str) -> str:
     """A character of a string in double quotes."""
     if letter in _MARKED:
         return f"\\{letter}"
+    if letter == "\n":
+        return r"\n"
     return letter if letter in _PLAIN else f"\\u{{{ord(letter):x}}}"

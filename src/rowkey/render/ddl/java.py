@@ -23,6 +23,10 @@ Source: The Java Virtual Machine Specification, 4.4.7."""
 KEYS_MOST = 200
 """Most keys of one string: javac reads a sum of strings by calling itself."""
 
+LINES_MOST = 1_000
+"""Most lines of a text that stand one by one: a method has at most 65,535 bytes of code, and each
+takes about ten of them."""
+
 _PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - frozenset('"\\')
 _IMPORTS = (
     "java.io.IOException",
@@ -36,6 +40,7 @@ _IMPORTS = (
     "org.apache.hadoop.hbase.client.TableDescriptorBuilder",
     "org.apache.hadoop.hbase.util.Bytes",
 )
+_FOR_DRAWN = ("java.security.SecureRandom",)
 _FOR_NAMESPACES = ("java.util.Arrays", "org.apache.hadoop.hbase.NamespaceDescriptor")
 
 
@@ -52,7 +57,8 @@ def program(creation: Creation) -> Iterator[str]:
     yield f"// Creates one table. Save as {name}.java; it needs hbase-client 2.5 or newer,"
     yield "// and the hbase-site.xml of the cluster on the class path."
     yield from (f"// {commented(remark)}" for remark in creation.remarks)
-    imports = (*_IMPORTS, *(_FOR_NAMESPACES if creation.namespace else ()))
+    more = (_FOR_NAMESPACES if creation.namespace else ()) + (_FOR_DRAWN if creation.drawn else ())
+    imports = (*_IMPORTS, *more)
     yield from (f"import {one};" for one in sorted(imports))
     yield ""
     yield f"public final class {name} {{"
@@ -83,6 +89,9 @@ def _table(creation: Creation) -> Iterator[str]:
         yield from _indented(_family(family), "      ")
     kept = {**table.attributes, **table.configuration}  # a table keeps both alike
     yield from _calls("setValue", kept, "      ")
+    for word in creation.drawn:
+        drawn = 'String.format("%016x", new SecureRandom().nextLong())'
+        yield f"      .setValue({literal(word)}, {drawn})"
     yield "      .build();"
     yield "}"
 
@@ -98,7 +107,13 @@ def _family(family: FamilySchema) -> Iterator[str]:
 
 def _calls(method: str, words: Mapping[str, str], margin: str) -> Iterator[str]:
     for word, value in words.items():
-        yield f"{margin}.{method}({literal(word)}, {literal(value)})"
+        lines = value.split("\n")
+        if not 2 < len(lines) <= LINES_MOST:
+            yield f"{margin}.{method}({literal(word)}, {literal(value)})"
+            continue
+        yield f'{margin}.{method}({literal(word)}, String.join("\\n",'
+        yield from (f"{margin}    {literal(line)}," for line in lines[:-1])
+        yield f"{margin}    {literal(lines[-1])}))"
 
 
 def _splits(splits: Iterable[bytes]) -> Iterator[str]:
