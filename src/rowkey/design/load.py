@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design.paths import in_order, path_text, prefixes
-from rowkey.design.scanner import MOST_BYTES, Lines, scan, too_large
+from rowkey.design.scanner import MOST_BYTES, Lines, scan, spans_of, too_large
 from rowkey.errors import DeclarationError, Mistake, printable
 
 if TYPE_CHECKING:
@@ -80,6 +80,43 @@ class Written:
     source: str
     text: str
     places: Places
+
+    def stretches(self) -> dict[str, Stretch]:
+        """Where each word stands with its value, and each header, by the path as it is printed.
+
+        Cost: one pass over the text.
+        """
+        text = self.text.removeprefix(BOM)
+        spans = spans_of(text)
+        stops = {**spans.tables, **{path: stop for path, (_, stop) in spans.values.items()}}
+        return {
+            printable(path_text(path)): _stretch(text, spans.starts[path], stop)
+            for path, stop in stops.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a text, lines and columns counted from 1 and columns in characters.
+
+    Args:
+        line: of its first character.
+        column: of its first character.
+        last_line: of its last character.
+        end: the column behind its last character.
+    """
+
+    line: int
+    column: int
+    last_line: int
+    end: int
+
+
+def _stretch(text: str, start: int, stop: int) -> Stretch:
+    line = text.count("\n", 0, start) + 1
+    column = start - text.rfind("\n", 0, start)
+    end = stop - text.rfind("\n", 0, stop)
+    return Stretch(line, column, line + text.count("\n", start, stop), end)
 
 
 def text_of(path: Path) -> str:

@@ -7,6 +7,7 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import escaped
 from rowkey.render.findings import finding_lines
 from rowkey.render.packing import packing_lines
 from rowkey.render.terminal_map import heat_map, instant
@@ -266,7 +267,7 @@ def check_lines(
     packing: Packing | None = None,
 ) -> Iterator[str]:
     """A sound design file: what follows from it, then what the rules say of it."""
-    yield f"{path}: {design.table}  {design.key}"
+    yield f"{escaped(path)}: {design.table}  {design.key}"
     yield from map(_part_line, found.parts)
     yield f"  a row key has {_size(found.key_least, found.key_most)}"
     yield from (f"  does not decode: {why}" for why in found.ambiguous)
