@@ -116,7 +116,10 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
         with path.open("rb") as plain:
             if meter is not None:
                 meter.watch(plain)
-            if path.suffix.lower() == ".gz":
+            if not os.fstat(plain.fileno()).st_size:
+                # Some files of the system say so too, and keep a reader waiting.
+                yield io.BytesIO()
+            elif path.suffix.lower() == ".gz":
                 with gzip.GzipFile(fileobj=plain) as stream:
                     yield stream  # type: ignore[misc]
             elif path.suffix.lower() == ".zip":
@@ -142,9 +145,12 @@ def _require_regular(path: Path) -> None:
     """Go no further with what gives its bytes only once: a sample is read more than once.
 
     Raises:
-        SampleError: it is such.
+        SampleError: it is such, or no file can be called so.
     """
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except ValueError:
+        raise SampleError(str(path), "no file can be called so: it holds a zero byte") from None
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return
     kind = "a pipe" if stat.S_ISFIFO(mode) else "no file on a disk"

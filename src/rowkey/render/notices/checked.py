@@ -76,7 +76,14 @@ def allowed_in(one: Checked) -> Iterator[Notice]:
 
 
 def _notice(path: str, found: Finding, allowed: str | None = None) -> Notice:
-    text = str(found).removeprefix(f"{found.path}: {found.code} {found.name}: ")
-    severity, where = found.severity, found.path
-    name, evidence = found.name, found.evidence
-    return Notice(path, found.line, found.code, name, severity, where, text, evidence, allowed)
+    return Notice(
+        path,
+        found.line,
+        found.code,
+        found.name,
+        found.severity,
+        found.path,
+        found.sentence,
+        found.evidence,
+        allowed,
+    )
