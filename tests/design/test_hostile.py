@@ -342,6 +342,15 @@ def test_bytes_of_any_sort_are_refused(
     assert caught.value.mistakes
 
 
+@pytest.mark.parametrize("text", ["\udce9fields = 1", BASE + "x = '\ud83d'", "# \udcff\n" + BASE])
+def test_half_a_character_is_refused(text: str) -> None:
+    """Python reads bytes that are not UTF-8 so where it is told to go on; no name is made of it."""
+    with pytest.raises(
+        DeclarationError, match=r"'\\ud[c8]..' is half a character; expected Unicode"
+    ):
+        Design.loads(text)
+
+
 def test_a_file_of_the_greatest_size_is_read() -> None:
     """256 KiB, comments included; one byte more is refused."""
     padded = BASE + "#" * (MOST_BYTES - len(BASE))

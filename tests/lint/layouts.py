@@ -62,7 +62,8 @@ class _Hand:
     def table(self, path: tuple[str, ...], tree: Mapping[str, Any]) -> Iterator[list[str]]:
         """A table under a header, and those of its own tables that have headers too."""
         indent = self.indent()
-        own, below = [], []
+        own: list[str] = []
+        below: list[list[str]] = []
         for word, value in tree.items():
             way = self.chance.random()
             if isinstance(value, dict) and way < 0.6:

@@ -116,20 +116,19 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
         with path.open("rb") as plain:
             if meter is not None:
                 meter.watch(plain)
-            if not os.fstat(plain.fileno()).st_size:
-                # Some files of the system say so too, and keep a reader waiting.
-                yield io.BytesIO()
-            elif path.suffix.lower() == ".gz":
-                with gzip.GzipFile(fileobj=plain) as stream:
+            # Some files of the system say that they are empty, and keep their reader waiting.
+            stored = plain if os.fstat(plain.fileno()).st_size else io.BytesIO()
+            if path.suffix.lower() == ".gz":
+                with gzip.GzipFile(fileobj=stored) as stream:
                     yield stream  # type: ignore[misc]
             elif path.suffix.lower() == ".zip":
                 with (
-                    zipfile.ZipFile(plain) as archive,
+                    zipfile.ZipFile(stored) as archive,
                     archive.open(_only_member(archive, path)) as inner,
                 ):
                     yield inner
             else:
-                yield plain
+                yield stored
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
     except _BROKEN as problem:
