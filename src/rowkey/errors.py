@@ -46,7 +46,16 @@ def printable(text: str) -> str:
     cut = text
     if len(text) > LONGEST_PIECE:
         cut = f"{text[: LONGEST_PIECE - _END]}…{text[-_END:]}"
-    return cut if cut.isprintable() else "".join(map(_printable, cut))
+    return escaped(cut)
+
+
+def escaped(text: str) -> str:
+    r"""A text on one line of a terminal, all of it: what does not print is escaped.
+
+    >>> escaped("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return text if text.isprintable() else "".join(map(_printable, text))
 
 
 def _printable(character: str) -> str:
@@ -123,7 +132,7 @@ class DeclarationError(RowkeyError, ValueError):
 
     def _sentences(self) -> Iterator[str]:
         for mistake in self.mistakes:
-            place = ":".join(filter(None, (self.source, str(mistake.line or ""))))
+            place = ":".join(filter(None, (escaped(self.source), str(mistake.line or ""))))
             yield f"{place}: {mistake}" if place else str(mistake)
 
 

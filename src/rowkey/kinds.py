@@ -7,7 +7,7 @@ outside the package joins through the entry point `rowkey.kinds`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import getmembers, isabstract, isclass
@@ -28,8 +28,9 @@ GROUP = "rowkey.kinds"
 def gather(contract: type[K], package: str, path: Iterable[str]) -> Mapping[str, type[K]]:
     """The kinds of one drawer by name: one from each file of the folder, then those from outside.
 
-    Nothing is imported before the first question. A package that offers a kind imports the contract
-    from its room, so the room must be whole before the package is asked.
+    Nothing is imported before the first question, and a question about one kind, or about names,
+    imports that kind, or none: unless a package offers kinds, for it may take any name. Such a
+    package imports the contract from its room, so the room must be whole before it is asked.
 
     Args:
         contract: the class every kind of the drawer derives from.
@@ -40,7 +41,7 @@ def gather(contract: type[K], package: str, path: Iterable[str]) -> Mapping[str,
         Name to class, in the order of the names. Each question may raise `Unsupported`: a kind from
         outside does not load, is none, or takes a name that is taken.
 
-    Cost: imports every file of the folder, once.
+    Cost: imports a file of the folder for each kind that is asked for, once.
     """
     return _Drawer(contract, package, path)
 
@@ -52,16 +53,17 @@ class _Drawer(Mapping[str, type[K]]):
         self.contract = contract
         self.package = package
         self.path = path
+        self.loaded: dict[str, type[K]] = {}
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The names of the folder's files, which are those of its kinds."""
+        return frozenset(module.name for module in iter_modules(self.path))
 
     @cached_property
     def kinds(self) -> dict[str, type[K]]:
-        """Name to class, in the order of the names."""
-        found: dict[str, type[K]] = {}
-        for module in iter_modules(self.path):
-            kind = _only_kind(self.contract, f"{self.package}.{module.name}")
-            name = _name_of(kind)
-            assert name == module.name, f"{kind} stands in {module.name}.py"
-            found[name] = kind
+        """Name to class, all of them, in the order of the names."""
+        found = {name: self._of_file(name) for name in self.files}
         for point, kind in _from_outside(self.contract):
             name = _name_of(kind)
             if name in found:
@@ -74,14 +76,30 @@ class _Drawer(Mapping[str, type[K]]):
             found[name] = kind
         return dict(sorted(found.items()))
 
+    def _of_file(self, name: str) -> type[K]:
+        """The kind of one file."""
+        kind = self.loaded.get(name)
+        if kind is None:
+            kind = _only_kind(self.contract, f"{self.package}.{name}")
+            assert _name_of(kind) == name, f"{kind} stands in {name}.py"
+            self.loaded[name] = kind
+        return kind
+
     def __getitem__(self, name: str) -> type[K]:
-        return self.kinds[name]
+        if _points():
+            return self.kinds[name]
+        if name not in self.files:
+            raise KeyError(name)
+        return self._of_file(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.kinds)
+        return iter(self.kinds if _points() else sorted(self.files))
+
+    def __contains__(self, name: object) -> bool:
+        return name in (self.kinds if _points() else self.files)
 
     def __len__(self) -> int:
-        return len(self.kinds)
+        return len(self.kinds if _points() else self.files)
 
 
 def _only_kind(contract: type[K], module_name: str) -> type[K]:
@@ -97,9 +115,15 @@ def _only_kind(contract: type[K], module_name: str) -> type[K]:
     return concrete[0]
 
 
+@cache
+def _points() -> tuple[EntryPoint, ...]:
+    """What installed packages offer, for any drawer."""
+    return tuple(entry_points(group=GROUP))
+
+
 def _from_outside(contract: type[K]) -> Iterator[tuple[EntryPoint, type[K]]]:
     """The kinds that installed packages offer for this drawer."""
-    for point in entry_points(group=GROUP):
+    for point in _points():
         kind = _loaded(point)
         if issubclass(kind, contract):
             yield point, kind

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
@@ -125,75 +124,6 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
     found = run("check", "front.toml")
     assert 1 == found.code
     assert found.err.startswith("front.toml is judged without its sample: ")
-
-
-# What other programs take
-
-
-@pytest.fixture
-def files(folder: Path) -> list[str]:
-    """A file with findings, one of which is allowed, one that is no design, and a clean one."""
-    (folder / "front.toml").write_text(
-        FRONT.replace('host = "text"', 'host = "text" # rowkey: allow RK106 - short, 100 % sure')
-    )
-    (folder / "no, design.toml").write_text("table = 1\n")
-    (folder / "clean.toml").write_text(
-        FRONT.replace("[ts][host]", "[bucket(host, 16)][host][ts]")
-        .replace("\n\n", '\nsplits = "per_bucket"\n\n', 1)
-        .replace('"text"', '{ type = "text", max_bytes = 16 }', 1)
-    )
-    return ["front.toml", "no, design.toml", "clean.toml"]
-
-
-def test_sarif_has_results_rules_and_what_is_allowed(files: list[str]) -> None:
-    """A result points at its rule, file and line; what is allowed is suppressed with the reason."""
-    found = run("check", *files, "-f", "sarif")
-    assert 1 == found.code
-    told = json.loads(found.out)
-    [ran] = told["runs"]
-    assert "2.1.0" == told["version"]
-    rules = ran["tool"]["driver"]["rules"]
-    results = ran["results"]
-    assert [rules[one["ruleIndex"]]["id"] for one in results] == [one["ruleId"] for one in results]
-    places = [one["locations"][0]["physicalLocation"] for one in results]
-    assert {"uri": "front.toml"} == places[0]["artifactLocation"]
-    assert {"startLine": 2} == places[0]["region"]
-    assert "no%2C%20design.toml" == places[-1]["artifactLocation"]["uri"]
-    [allowed] = [one for one in results if "suppressions" in one]
-    assert [{"kind": "inSource", "justification": "short, 100 % sure"}] == allowed["suppressions"]
-    assert {"warning", "note", "error"} == {one["level"] for one in results}
-
-
-def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
-    """What would end a property or a line is escaped; nothing is said of a clean file."""
-    lines = run("check", *files, "-f", "github").out.splitlines()
-    start = "::warning file=front.toml,line=2,title=RK101 monotone-lead::the key begins with ts"
-    assert lines[0].startswith(start)
-    assert all("::" in line for line in lines)
-    start = "::error file=no%2C design.toml,line=1,title=mistake::table: "
-    assert any(line.startswith(start) for line in lines)
-    assert not any("clean.toml" in line for line in lines)
-
-
-def test_junit_counts_what_fails(files: list[str]) -> None:
-    """A suite a file, a case a finding or one where there is none; lesser findings are skipped."""
-    suites = parsed_xml(run("check", *files, "-f", "junit", "--severity", "error").out)
-    assert files == [suite.get("name") for suite in suites]
-    for suite in [suites, *suites]:
-        cases = list(suite.iter("testcase"))
-        assert str(len(cases)) == suite.get("tests")
-        for kind, count in (("failure", "failures"), ("skipped", "skipped")):
-            found = sum(case.find(kind) is not None for case in cases)
-            assert str(found) == suite.get(count)
-    front, broken, clean = suites
-    assert ("0", "1") == (front.get("failures"), front.get("skipped"))
-    assert broken.get("tests") == broken.get("failures") != "0"
-    assert ("1", "0") == (clean.get("tests"), clean.get("failures"))
-
-
-def parsed_xml(text: str) -> Element:
-    """The root of an XML document."""
-    return fromstring(text.encode())
 
 
 # The catalogue

@@ -1,4 +1,4 @@
-"""Runs `rowkey VERB FILE` for many files, each in a process of its own, and tells what it took.
+"""Runs `rowkey VERB FILE` for many files, each in a process of its own; tells what it took.
 
 Started as a program, so that what is measured is rowkey and not the test runner. It loads rowkey
 once and forks; a child that takes ten seconds or a gigabyte is ended.
@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -29,7 +30,7 @@ def _child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
     os.dup2(err.fileno(), 2)
     signal.alarm(DEADLINE_S)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    sys.argv = ["rowkey", verb, path]
+    sys.argv = ["rowkey", *verb.split(), path]
     try:
         main()
     except SystemExit as left:
@@ -76,8 +77,11 @@ def best_of(tries: int, verb: str, path: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure every file of a folder, and print what was found as JSON."""
-    for room in ("design", "heat", "render", "simulate"):
-        import_module(f"rowkey.{room}")
+    for room in ("design", "heat", "keys", "lint", "regions", "render", "rows", "simulate"):
+        module = import_module(f"rowkey.{room}")
+        for value in [getattr(module, name) for name in module.__all__]:
+            if isinstance(value, Mapping):
+                dict(value)  # a drawer loads its kinds
     verb, folder, tries = sys.argv[1:]
     found = {
         path.name: best_of(int(tries), verb, str(path)) for path in sorted(Path(folder).iterdir())

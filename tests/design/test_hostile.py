@@ -2,6 +2,7 @@ import json
 import os
 import random
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -135,6 +136,13 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "field_decomposed": (_name("'e\u0301'"), "expected NFC. Write \u00e9."),
     "type_long": (_field('"' + "u8" * 40_000 + '"'), "is no type"),
     # characters and other text that is no text
+    "empty": ("", "table: it is missing"),
+    "mark_alone": ("\ufeff", "table: it is missing"),
+    "mark_twice": ("\ufeff\ufeff" + BASE, "the file is no TOML"),
+    "chosen_twice": (
+        _field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(19_000)) + ",'4a37']}"),
+        "of: '4a37' stands twice",
+    ),
     "nul": (_field("'a\0b'"), "the file is no TOML"),
     "not_utf_8": (BASE.encode() + b"x = '\xff\xfe'", ":23: byte "),
     "utf_16": (BASE.encode("utf-16"), ":1: byte 0 is not UTF-8"),
@@ -200,6 +208,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     (folder / "directory").mkdir()
     os.mkfifo(folder / "fifo")
     (folder / "dangling").symlink_to(folder / "nothing")
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "zeros").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(folder / "socket"))
     found: dict[str, dict[str, Any]] = {}
     for verb in ("check", "splits"):
         command = [sys.executable, str(MEASURE), verb, str(folder), str(TRIES)]
@@ -213,6 +225,9 @@ MORE = {
     "directory": "it is not a regular file",
     "fifo": "it is not a regular file",
     "dangling": "the file cannot be read: No such file or directory",
+    "loop": "the file cannot be read: Too many levels of symbolic links",
+    "zeros": "it is not a regular file",
+    "socket": "it is not a regular file",
 }
 MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE}
 
@@ -325,6 +340,15 @@ def test_bytes_of_any_sort_are_refused(
     with pytest.raises(DeclarationError) as caught:
         Design.read(path)
     assert caught.value.mistakes
+
+
+@pytest.mark.parametrize("text", ["\udce9fields = 1", BASE + "x = '\ud83d'", "# \udcff\n" + BASE])
+def test_half_a_character_is_refused(text: str) -> None:
+    """Python reads bytes that are not UTF-8 so where it is told to go on; no name is made of it."""
+    with pytest.raises(
+        DeclarationError, match=r"'\\ud[c8]..' is half a character; expected Unicode"
+    ):
+        Design.loads(text)
 
 
 def test_a_file_of_the_greatest_size_is_read() -> None:

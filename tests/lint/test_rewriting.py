@@ -96,6 +96,43 @@ def test_line_ends_of_windows_stay() -> None:
     assert after.count("\n") == after.count("\r\n")
 
 
+@pytest.mark.parametrize(
+    ("before", "word", "after"),
+    [
+        ("f.d.a = 1  # x\nb = 2\n", "w", "f.d.a = 1  # x\nf.d.w = 9\nb = 2\n"),
+        ("[f]\n  d.a  = 1\n", "w", "[f]\n  d.a  = 1\n  d.w  = 9\n"),
+        ("[f]\n  d.a  = 1", "w", "[f]\n  d.a  = 1\n  d.w  = 9"),
+        ("f = { d = { a = 1 } }\n", "w", "f = { d = { a = 1, w = 9 } }\n"),
+        ("f = {d.a = 1}\n", "w", "f = {d.a = 1, d.w = 9 }\n"),
+        ("[f.d]\n\ta = 1\n[f.d.e]\nb = 1\n", "w", "[f.d]\n\ta = 1\n\tw = 9\n[f.d.e]\nb = 1\n"),
+        ("[f.d] # x\n[g]\n", "w", "[f.d] # x\nw = 9\n[g]\n"),
+        ("[f]\ne.a = 1\n", "w", "[f]\ne.a = 1\n\n[f.d]\nw = 9\n"),
+        ("\ufeff[f.d]\n'a=b' = 1\n", "w", "\ufeff[f.d]\n'a=b' = 1\nw     = 9\n"),
+        ("[f.d]\r\na = 1", "w", "[f.d]\r\na = 1\r\nw = 9"),
+    ],
+)
+def test_a_word_comes_beside_the_others_of_its_table(before: str, word: str, after: str) -> None:
+    """As they are written: with dots, in braces, indented, behind a byte order mark."""
+    assert after == rewritten(before, {("f", "d", word): 9})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[f.d]\n  a = 1 # x\n  b = 2\n", "[f.d]\n  b = 2\n"),
+        ("[f.d]\na = [\n  1, # x\n]\n# y\n", "[f.d]\n# y\n"),
+        ("f.d.a = 1  # x\n", "f.d = {}  # x\n"),
+        ("[f]\nd.a = 1\nd.b = 2\n", "[f]\nd.b = 2\n"),
+        ("f = { d.a = 1, e = 2 }\n", "f = { d = {}, e = 2 }\n"),
+        ("f = { d = { a = 1 } }\n", "f = { d = { } }\n"),
+        ("f.d = {b = 2, a = 1}", "f.d = {b = 2 }"),
+    ],
+)
+def test_a_word_that_goes_leaves_its_table(before: str, after: str) -> None:
+    """A table that was there only by a name with dots stays, with nothing in it."""
+    assert after == rewritten(before, {("f", "d", "a"): None})
+
+
 WORDS = st.sampled_from(["versions", "ttl", "bloom", "compression", "encoding"])
 EXAMPLES = sorted(kind.good for kind in RULES.values())
 

@@ -9,6 +9,7 @@ reads the output closed it before its end: nothing is said of findings, 143 ende
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import contextmanager
@@ -94,6 +95,8 @@ def program(ctx: click.Context, *, debug: bool) -> None:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
+    # A start makes many objects that stay: looking for garbage among them took a thirtieth of it.
+    gc.set_threshold(20_000)
     with standard_streams(), _ended_by_sigterm():
         code = _run()
     sys.exit(code)
@@ -154,7 +157,7 @@ def _show_usage(problem: click.ClickException) -> None:
 
 def _show(problem: Exception) -> int:
     """Print an error and give its exit code; what is told of many things is cut."""
-    from rowkey.errors import DeclarationError, RowkeyError, Unsupported
+    from rowkey.errors import DeclarationError, RowkeyError, Unsupported, escaped
 
     lines = str(problem).splitlines() or ["no word of what is wrong"]
     if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
@@ -171,7 +174,7 @@ def _show(problem: Exception) -> int:
         where = f"{type(problem).__name__}: {lines[0][:200]}"
         lines = [where, "This is a mistake in rowkey; rowkey --debug … shows where it arose."]
     for line in lines:
-        click.echo(f"rowkey: {line}", err=True)
+        click.echo(f"rowkey: {escaped(line)}", err=True)
     return code
 
 

@@ -75,9 +75,11 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_aside(lines: Iterable[str]) -> None:
-    """Print lines that are no data, to stderr."""
+    """Print lines that are no data, to stderr; what would move a terminal's cursor is escaped."""
+    from rowkey.errors import escaped
+
     for line in lines:
-        click.echo(line, err=True)
+        click.echo(escaped(line), err=True)
 
 
 def rows_said(count: int, what: str) -> str:

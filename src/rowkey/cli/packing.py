@@ -26,11 +26,13 @@ def packing_for(
         format_words: how it is read; as for the design's own if None.
     """
     from rowkey.errors import RowError, SampleError
-    from rowkey.workload import format_for, open_sample, packing_of
+    from rowkey.workload import packing_of
 
     path = design.sample_path if sample is None else Path(sample)
     if path is None or packing_of(design.layout, None) is None:
         return packing_of(design.layout, None)
+    from rowkey.workload import format_for, open_sample
+
     words = format_words or format_for(path, design.sample_format, design.sample_path)
     try:
         return packing_of(design.layout, open_sample(path, design.fields, None, words).fitted())

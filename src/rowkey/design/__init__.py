@@ -4,7 +4,7 @@ from rowkey.design.cutting import Cut, prefixes_of
 from rowkey.design.design import Design
 from rowkey.design.dump import toml_name, toml_value
 from rowkey.design.editors import json_schema
-from rowkey.design.load import Written
+from rowkey.design.load import Stretch, Written
 from rowkey.design.paths import path_text
 from rowkey.design.properties import (
     PartProperties,
@@ -22,6 +22,7 @@ __all__ = [
     "Properties",
     "ReadProperties",
     "Spans",
+    "Stretch",
     "Written",
     "example_values",
     "json_schema",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design.paths import in_order, path_text, prefixes
-from rowkey.design.scanner import MOST_BYTES, Lines, scan, too_large
+from rowkey.design.scanner import MOST_BYTES, Lines, scan, spans_of, too_large
 from rowkey.errors import DeclarationError, Mistake, printable
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 BOM = "\ufeff"
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
+_HALF = re.compile("[\ud800-\udfff]")
+"""Of a pair that stands for one character in UTF-16; how Python reads bytes that are not UTF-8."""
 _CUT = 80
 """Characters to which other rooms cut a name in a path."""
 _SYNTAX = (
@@ -40,10 +43,12 @@ class Places:
 
     def __init__(self, lines: Lines) -> None:
         self.found: dict[str, tuple[int, int]] = {}
+        self.firsts: dict[int, str] = {}
         for index, (path, line) in enumerate(lines.items()):
             short = tuple(s[:_CUT] if isinstance(s, str) else s for s in path)
             for text in {path_text(path), path_text(short)}:
                 self.found.setdefault(printable(text), (index, line))
+            self.firsts.setdefault(line, printable(path_text(path)))
 
     def placed(self, mistakes: Iterable[Mistake]) -> list[Mistake]:
         """The mistakes in the order of the file, each with its line.
@@ -60,7 +65,7 @@ class Places:
 
     def path_at(self, line: int) -> str:
         """The first word on a line; empty if none begins there."""
-        return next((path for path, (_, at) in self.found.items() if at == line), "")
+        return self.firsts.get(line, "")
 
     def _spot(self, path: str) -> tuple[int, int]:
         """Place in the file, and line, of a path or of the nearest word it lies below."""
@@ -80,6 +85,44 @@ class Written:
     source: str
     text: str
     places: Places
+
+    def stretches(self) -> dict[str, Stretch]:
+        """Where each word stands with its value, and each header, by the path as it is printed.
+
+        Cost: one pass over the text.
+        """
+        text = self.text.removeprefix(BOM)
+        spans = spans_of(text)
+        starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        stops = {**spans.tables, **{path: stop for path, (_, stop) in spans.values.items()}}
+        found = {}
+        for path, stop in stops.items():
+            (line, column), (last, end) = (_spot(at, starts) for at in (spans.starts[path], stop))
+            found[printable(path_text(path))] = Stretch(line, column, last, end)
+        return found
+
+
+def _spot(at: int, starts: list[int]) -> tuple[int, int]:
+    """Line and column of a character, of lines that begin there."""
+    line = bisect_right(starts, at)
+    return line, at - starts[line - 1] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a text, lines and columns counted from 1 and columns in characters.
+
+    Args:
+        line: of its first character.
+        column: of its first character.
+        last_line: of its last character.
+        end: the column behind its last character.
+    """
+
+    line: int
+    column: int
+    last_line: int
+    end: int
 
 
 def text_of(path: Path) -> str:
@@ -123,6 +166,11 @@ def parsed(text: str, source: str) -> tuple[dict[str, Any], Places]:
     Cost: 1 s a megabyte; more than 256 KiB is refused before.
     """
     text = text.removeprefix(BOM)
+    half = _HALF.search(text)
+    if half is not None:
+        what = f"{half[0]!r} is half a character"
+        line = text.count("\n", 0, half.start()) + 1
+        raise DeclarationError([Mistake("", what, "Unicode", line=line)], source)
     try:
         lines = scan(text)
         return tomllib.loads(text), Places(lines)

@@ -45,7 +45,7 @@ class Spans:
 
     Args:
         values: of each word, the first character of its value and the one behind its last.
-        starts: of each word, where it begins itself.
+        starts: of each word and each header, where it begins itself.
         owners: of each word that stands on a line of its own, the table it stands under.
         tables: of each header, the character behind it.
     """
@@ -117,6 +117,7 @@ class _Scanner:
                 self.pair(self.table, 0)
 
     def header(self) -> None:
+        start = self.at
         is_list = self.text.startswith("[[", self.at)
         self.at += 2 if is_list else 1
         path: Path = ()
@@ -133,6 +134,7 @@ class _Scanner:
         self.note(path)
         self.expect("]]" if is_list else "]")
         self.spans.tables[path] = self.at
+        self.spans.starts[path] = start
 
     def pair(self, table: Path, depth: int) -> None:
         path = table

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.heat.leading import Front, front_of, is_of_time
 from rowkey.heat.skew import even_share
-from rowkey.workload import clock_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,6 +169,8 @@ class Evidence:
         time = self.design.writes.time
         if time is None or not self.keys:
             return None
+        from rowkey.workload import clock_ms
+
         windows = clock_ms(time, self.rows.column(time.name)) // (width_s * 1_000)
         return np.asarray(windows - windows.min())
 

@@ -18,10 +18,13 @@ _COMMENTS = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' r"'''.*?'''|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'|" r"#([^\n]*)",
     re.DOTALL,
 )
+_NAME = r"(?:\w++|-++(?!\s))++"
 _ALLOW = re.compile(
-    r"\s*rowkey:\s*allow\s+(?P<names>[\w-]+(?:\s*,\s*[\w-]+)*)(?:\s*(?:[-–—:]+|,?\s*because)\s+(?P<why>\S.*))?\s*",
+    rf"\s*+rowkey:\s*+allow\s++(?P<names>{_NAME}(?:\s*+,\s*+(?!because\s){_NAME})*+)"
+    r"(?:\s*+(?:[-–—:]++|,?\s*+because)\s++(?P<why>\S.*+))?+\s*+",
     re.IGNORECASE,
 )
+"""It never goes back over what it has read: a comment may be as long as a file."""
 
 
 @dataclass(slots=True)
@@ -68,18 +71,25 @@ def allowances_in(text: str) -> Iterator[Allowance]:
     >>> one.covers, one.names, one.why
     (2, ('short-ttl',), 'a test')
     """
-    lines = text.split("\n")
+    found = []
+    line = at = 1
     for match in _COMMENTS.finditer(text):
-        said = _ALLOW.fullmatch(match[1] or "")
+        said = _ALLOW.fullmatch(match[1]) if match[1] else None
         if said is not None:
-            line = text.count("\n", 0, match.start()) + 1
-            names = tuple(re.split(r"\s*,\s*", said["names"]))
-            yield Allowance(line, _covered(lines, line), names, (said["why"] or "").strip())
+            line += text.count("\n", at - 1, match.start())
+            at = match.start() + 1
+            found.append((line, said))
+    covered = _covered(text) if found else {}
+    for line, said in found:
+        names = tuple(name.strip() for name in said["names"].split(","))
+        yield Allowance(line, covered[line], names, (said["why"] or "").strip())
 
 
-def _covered(lines: list[str], line: int) -> int:
-    """The line that a comment on a line speaks of."""
-    at = line
-    while at < len(lines) and lines[at - 1].lstrip().startswith("#"):
-        at += 1
-    return at
+def _covered(text: str) -> dict[int, int]:
+    """For each line, the one that a comment on it speaks of."""
+    lines = text.split("\n")
+    found = {len(lines): len(lines)}
+    for line in range(len(lines) - 1, 0, -1):
+        is_comment = lines[line - 1].lstrip().startswith("#")
+        found[line] = found[line + 1] if is_comment else line
+    return found

@@ -53,9 +53,12 @@ class Finding:
         """How much it matters, as a number: 0 for info, 2 for error."""
         return SEVERITIES.index(self.severity)
 
+    @property
+    def sentence(self) -> str:
+        """What is the case, what would help, and where today's HBase differs."""
+        stop = "" if self.what.endswith((".", "…")) else "."
+        return " ".join(filter(None, (f"{self.what}{stop}", self.remedy, self.verdict)))
+
     def __str__(self) -> str:
         """The finding on one line: its path, code, name, what is the case, and what would help."""
-        text = f"{self.path}: {self.code} {self.name}: {self.what}"
-        if not text.endswith((".", "…")):
-            text += "."
-        return " ".join(filter(None, (text, self.remedy, self.verdict)))
+        return ": ".join(filter(None, (self.path, f"{self.code} {self.name}", self.sentence)))

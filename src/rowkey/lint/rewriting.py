@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import spans_of, toml_name, toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rowkey.design import Spans
 
@@ -18,10 +18,12 @@ def rewritten(text: str, changes: Mapping[Steps, Any]) -> str:
     r"""A design file with some of its words changed.
 
     Args:
-        text: the file, which is TOML.
+        text: the file, which is TOML; with or without a byte order mark, its lines ended either
+            way.
         changes: the new value of each word, by its steps: ("families", "d", "ttl"); None takes the
-            word away. A word that is not there is written under its table, a table that is not
-            there at the end.
+            word away, with its line and what is said behind it there. A word that is not there is
+            written beside the others of its table, whether they stand under a header, in braces,
+            or with dots in their names; a table that is not there comes at the end.
 
     Cost: one pass over the text for each change.
 
@@ -29,8 +31,12 @@ def rewritten(text: str, changes: Mapping[Steps, Any]) -> str:
     'a = 3 # one\n[b]\nc = 2\nd = true\n\n[e]\nf = "g"\n'
     """
     for path, value in changes.items():
-        text = _changed(text, path, value)
+        bare = text.removeprefix(_BOM)
+        text = text[: len(text) - len(bare)] + _changed(bare, path, value)
     return text
+
+
+_BOM = "\ufeff"
 
 
 def _changed(text: str, path: Steps, value: Any) -> str:
@@ -40,16 +46,39 @@ def _changed(text: str, path: Steps, value: Any) -> str:
         return _removed(text, path, spans) if value is None else _put(text, place, value)
     if value is None:
         return text
-    table, word = path[:-1], str(path[-1])
-    if table in spans.values:
-        return _inside(text, spans.values[table], word, value)
-    line = f"{toml_name(word)} = {toml_value(value)}"
-    if table in spans.tables or not table:
-        return _under(text, table, line, spans)
-    end = "\r\n" if "\r\n" in text else "\n"
-    before = text if text.endswith("\n") else f"{text}{end}"
-    header = ".".join(toml_name(str(step)) for step in table)
-    return f"{before}{end}[{header}]{end}{line}{end}"
+    for length in range(len(path) - 1, 0, -1):
+        table, word = path[:length], f"{_dotted(path[length:])} = {toml_value(value)}"
+        if table in spans.values:
+            return _inside(text, spans.values[table], word)
+        beside = [
+            one
+            for one, owner in spans.owners.items()
+            if one[:length] == table and len(owner) <= length
+        ]
+        if length == len(path) - 1 and beside:
+            owner = spans.owners[beside[-1]]
+            return _under(
+                text, beside, f"{_dotted(path[len(owner) :])} = {toml_value(value)}", spans
+            )
+        if length == len(path) - 1 and table in spans.tables:
+            return _below(text, spans.tables[table], word)
+    if len(path) == 1:
+        own = [one for one, owner in spans.owners.items() if not owner]
+        return _under(text, own, f"{_dotted(path)} = {toml_value(value)}", spans)
+    end = _end(text)
+    before = text if text.endswith("\n") or not text else f"{text}{end}"
+    line = f"{_dotted(path[-1:])} = {toml_value(value)}"
+    return f"{before}{end}[{_dotted(path[:-1])}]{end}{line}{end}"
+
+
+def _dotted(steps: Steps) -> str:
+    """Steps as the name of a word, or of a table."""
+    return ".".join(toml_name(str(step)) for step in steps)
+
+
+def _end(text: str) -> str:
+    """How a text ends its lines."""
+    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
 
 
 def _put(text: str, span: tuple[int, int], value: Any) -> str:
@@ -57,42 +86,64 @@ def _put(text: str, span: tuple[int, int], value: Any) -> str:
     return f"{text[: span[0]]}{toml_value(value)}{text[span[1] :]}"
 
 
-def _inside(text: str, span: tuple[int, int], word: str, value: Any) -> str:
+def _inside(text: str, span: tuple[int, int], word: str) -> str:
     """The text with a further word in an inline table, or in a type that becomes one."""
     start, stop = span
     given = text[start:stop]
-    added = f"{toml_name(word)} = {toml_value(value)}"
     if not given.startswith("{"):
-        return f"{text[:start]}{{ type = {given}, {added} }}{text[stop:]}"
+        return f"{text[:start]}{{ type = {given}, {word} }}{text[stop:]}"
     inner = given[:-1].rstrip()
-    comma = "" if inner in ("{", "") else ","
-    return f"{text[:start]}{inner}{comma} {added} }}{text[stop:]}"
+    comma = "" if inner == "{" else ","
+    return f"{text[:start]}{inner}{comma} {word} }}{text[stop:]}"
 
 
-def _under(text: str, table: Steps, line: str, spans: Spans) -> str:
-    """The text with a further line behind the last of a table, its `=` below the others'."""
-    own = [path for path, owner in spans.owners.items() if owner == table]
-    at = max((spans.values[path][1] for path in own), default=spans.tables.get(table, 0))
-    if own:
-        last = max(own, key=lambda path: spans.values[path][1])
-        start = spans.starts[last]
-        width = text.index("=", start) - start
-        name, _, value = line.partition(" = ")
-        line = f"{name:{width - 1}} = {value}"
-    newline = text.find("\n", at)
-    end = "\r\n" if "\r\n" in text else "\n"
+def _under(text: str, beside: Sequence[Steps], line: str, spans: Spans) -> str:
+    """The text with a further line behind the last of some words, as that is indented.
+
+    Its sign of equality comes below that of the word above it.
+    """
+    last = max(beside, key=lambda path: spans.values[path][1])
+    start, (first, stop) = spans.starts[last], spans.values[last]
+    name, _, value = line.partition(" = ")
+    width = len(text[start:first].rstrip()) - len(" =")
+    indent = text[text.rfind("\n", 0, start) + 1 : start]
+    return _below(text, stop, f"{indent}{name:{max(width, 0)}} = {value}")
+
+
+def _below(text: str, at: int, line: str) -> str:
+    """The text with a further line behind that of a character."""
+    newline, end = text.find("\n", at), _end(text)
     if newline < 0:
-        return f"{text}{end}{line}{end}"
+        return f"{text}{end}{line}"
     return f"{text[: newline + 1]}{line}{end}{text[newline + 1 :]}"
 
 
 def _removed(text: str, path: Steps, spans: Spans) -> str:
-    """The text without a word: without its line, or without its place in an inline table."""
+    """The text without a word: without its line, or without its place in an inline table.
+
+    Where nothing else says that its table is there, the table stays, with nothing in it.
+    """
     start, stop = spans.starts[path], spans.values[path][1]
+    written = _steps_written(path, spans)
+    table = path[:-1]
+    is_alone = not any(one != path and one[: len(table)] == table for one in spans.values)
+    if written > 1 and is_alone and table not in spans.tables:
+        return f"{text[:start]}{_dotted(path[len(path) - written : -1])} = {{}}{text[stop:]}"
     if path in spans.owners:
         newline = text.find("\n", stop)
-        return text[:start] + (text[newline + 1 :] if newline >= 0 else "")
+        line = text.rfind("\n", 0, start) + 1
+        return text[:line] + (text[newline + 1 :] if newline >= 0 else "")
     before, after = text[:start].rstrip(), text[stop:].lstrip()
     if after.startswith(","):
         return f"{text[:start]}{after[1:].lstrip()}"
     return f"{before.removesuffix(',').rstrip()} {after}"
+
+
+def _steps_written(path: Steps, spans: Spans) -> int:
+    """How many steps of a word stand in its own name: more than one where it has dots."""
+    if path in spans.owners:
+        return len(path) - len(spans.owners[path])
+    around = max(
+        len(one) for one in spans.values if len(one) < len(path) and path[: len(one)] == one
+    )
+    return len(path) - around

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused, did_you_mean
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.seen import Seen
     from rowkey.schema import Facts
+
+MOST_LISTED = 1_000
+"""Findings of one rule that are listed: as many as a file may have fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +112,24 @@ def _judged(subject: Subject) -> tuple[list[Finding], list[Allowed]]:
     found: list[Finding] = []
     allowed: list[Allowed] = []
     for rule in sorted(KINDS.values(), key=lambda kind: (kind.after_others, kind.code)):
-        for bare in rule().findings(subject):
+        for bare in _first(rule().findings(subject)):
             one = replace(bare, line=bare.line or subject.line_of(bare.path))
-            by = [] if rule.after_others else [a for a in subject.allowances if a.allows(one)]
+            meant = () if rule.after_others else subject.allowances_of(one.line)
+            by = [allowance for allowance in meant if allowance.allows(one)]
             if by:
                 allowed.append(Allowed(one, by[0].why, by[0].line))
             else:
                 found.append(one)
     return found, allowed
+
+
+def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings of a rule that are listed; of more, the last says how many more there are."""
+    yield from islice(findings, MOST_LISTED - 1)
+    last = next(findings, None)
+    if last is not None:
+        left = sum(1 for _ in findings)
+        yield last if not left else replace(last, what=f"{left + 1:,} more are not listed")
 
 
 def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[type[Rule]]:

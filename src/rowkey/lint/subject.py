@@ -16,7 +16,7 @@ from rowkey.regions import size_regions
 from rowkey.schema import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.cells import Family
     from rowkey.design import Design, Properties
@@ -287,3 +287,14 @@ class Subject:
         """The findings that the file allows, each with its reason."""
         written = self.design.written
         return () if written is None else tuple(allowances_in(written.text))
+
+    def allowances_of(self, line: int) -> Sequence[Allowance]:
+        """Those of them that speak of a line."""
+        return self._allowances_by_line.get(line, ())
+
+    @cached_property
+    def _allowances_by_line(self) -> dict[int, list[Allowance]]:
+        found: dict[int, list[Allowance]] = {}
+        for one in self.allowances:
+            found.setdefault(one.covers, []).append(one)
+        return found

@@ -1,56 +1,90 @@
 """Results shown: as text for people, as JSON documents for machines."""
 
-from rowkey.render.comparisons import (
-    COMPARE,
-    comparison_document,
-    comparison_lines,
-    print_comparison,
-)
-from rowkey.render.ddl import DIALECTS, Creation, creation_of
-from rowkey.render.documents import (
-    FORMAT,
-    check_document,
-    mistakes_document,
-    plain,
-    row_document,
-    simulation_document,
-    splits_document,
-    vectors_document,
-)
-from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
-from rowkey.render.findings import FINDINGS, finding_lines, findings_document
-from rowkey.render.notices import Checked, github_lines, junit_lines, sarif_document
-from rowkey.render.page import LANGUAGES, Shown, report_page, show
-from rowkey.render.plans import (
-    EXPLAIN,
-    EXPLANATIONS,
-    explanation_document,
-    explanation_lines,
-    explanations_document,
-)
-from rowkey.render.report import (
-    KEY_BYTES,
-    Judged,
-    Redaction,
-    judged,
-    judged_together,
-    report_document,
-)
-from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
-from rowkey.render.standing import (
-    REPAIR,
-    count_document,
-    regions_document,
-    regions_lines,
-    repair_document,
-)
-from rowkey.render.text import (
-    check_lines,
-    print_simulation,
-    reasons,
-    sizing_lines,
-    vector_lines,
-)
+from typing import TYPE_CHECKING
+
+from rowkey.doors import lazily
+
+if TYPE_CHECKING:
+    from rowkey.render.comparisons import (
+        COMPARE,
+        comparison_document,
+        comparison_lines,
+        print_comparison,
+    )
+    from rowkey.render.ddl import DIALECTS, Creation, creation_of
+    from rowkey.render.documents import (
+        FORMAT,
+        check_document,
+        mistakes_document,
+        plain,
+        row_document,
+        simulation_document,
+        splits_document,
+        vectors_document,
+    )
+    from rowkey.render.fields import CHECK, COUNT, REGIONS, SIMULATE, SPLITS, VECTORS, paths_of
+    from rowkey.render.findings import FINDINGS, finding_lines, findings_document
+    from rowkey.render.notices.checked import Checked
+    from rowkey.render.notices.github import github_lines
+    from rowkey.render.notices.junit import junit_lines
+    from rowkey.render.notices.sarif import sarif_document
+    from rowkey.render.page import LANGUAGES, Shown, report_page, show
+    from rowkey.render.plans import (
+        EXPLAIN,
+        EXPLANATIONS,
+        explanation_document,
+        explanation_lines,
+        explanations_document,
+    )
+    from rowkey.render.report import (
+        KEY_BYTES,
+        Judged,
+        Redaction,
+        judged,
+        judged_together,
+        report_document,
+    )
+    from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
+    from rowkey.render.standing import (
+        REPAIR,
+        count_document,
+        regions_document,
+        regions_lines,
+        repair_document,
+    )
+    from rowkey.render.text import (
+        check_lines,
+        print_simulation,
+        reasons,
+        sizing_lines,
+        vector_lines,
+    )
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "comparisons": "COMPARE comparison_document comparison_lines print_comparison",
+            "ddl": "DIALECTS Creation creation_of",
+            "documents": (
+                "FORMAT check_document mistakes_document plain row_document "
+                "simulation_document splits_document vectors_document"
+            ),
+            "fields": "CHECK COUNT REGIONS SIMULATE SPLITS VECTORS paths_of",
+            "findings": "FINDINGS finding_lines findings_document",
+            "notices.checked": "Checked",
+            "notices.github": "github_lines",
+            "notices.junit": "junit_lines",
+            "notices.sarif": "sarif_document",
+            "page": "LANGUAGES Shown report_page show",
+            "plans": (
+                "EXPLAIN EXPLANATIONS explanation_document explanation_lines explanations_document"
+            ),
+            "report": "KEY_BYTES Judged Redaction judged judged_together report_document",
+            "rules": "RULES rule_lines rule_list rules_document",
+            "standing": "REPAIR count_document regions_document regions_lines repair_document",
+            "text": "check_lines print_simulation reasons sizing_lines vector_lines",
+        },
+    )
 
 __all__ = [
     "CHECK",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import printable
+from rowkey.errors import escaped, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def finding_lines(path: str, found: Findings) -> Iterator[str]:
 
 
 def _place(path: str, line: int) -> str:
-    return f"{path}:{line}" if line else path
+    return f"{escaped(path)}:{line}" if line else escaped(path)
 
 
 def findings_document(found: Findings) -> dict[str, Any]:
@@ -81,9 +81,9 @@ def _finding(one: Finding) -> dict[str, Any]:
         "severity": one.severity,
         "line": one.line or None,
         "path": one.path,
-        "value": _plain(one.value),
+        "value": plain_value(one.value),
         "what": one.what,
-        "evidence": {name: _plain(value) for name, value in one.evidence.items()},
+        "evidence": {name: plain_value(value) for name, value in one.evidence.items()},
         "remedy": one.remedy or None,
         "verdict": one.verdict or None,
     }
@@ -102,12 +102,12 @@ def _allowed(one: Allowed) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A value as JSON has it: what it has no word for as text, lists and tables of such inside."""
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): plain_value(one) for name, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
+        return [plain_value(one) for one in value]
     if isinstance(value, bytes):
         return value.hex()
     if value is None or isinstance(value, bool | int | str):

@@ -7,6 +7,7 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import escaped
 from rowkey.render.findings import finding_lines
 from rowkey.render.packing import packing_lines
 from rowkey.render.terminal_map import heat_map, instant
@@ -86,6 +87,7 @@ def wrapped(text: str, width: int, indent: int) -> list[str]:
     >>> wrapped("a key is [bucket(host, 16)][host] here", 20, 2)
     ['a key is', '  [bucket(host, 16)][host]', '  here']
     """
+    text = escaped(text)
     if len(text) <= width:
         return [text]
     whole = _WHOLE.sub(lambda found: found[0].replace(" ", _HARD_SPACE), text)
@@ -266,7 +268,15 @@ def check_lines(
     packing: Packing | None = None,
 ) -> Iterator[str]:
     """A sound design file: what follows from it, then what the rules say of it."""
-    yield f"{path}: {design.table}  {design.key}"
+    yield escaped(f"{path}: {design.table}  {design.key}")
+    yield from map(escaped, _property_lines(found, packing))
+    for cause in judged.untold:
+        yield escaped(f"  foreseen: {cause.message} [{cause.code}]")
+        yield escaped(f"    {cause.remedy}")
+    yield from finding_lines(path, judged)
+
+
+def _property_lines(found: Properties, packing: Packing | None) -> Iterator[str]:
     yield from map(_part_line, found.parts)
     yield f"  a row key has {_size(found.key_least, found.key_most)}"
     yield from (f"  does not decode: {why}" for why in found.ambiguous)
@@ -283,10 +293,6 @@ def check_lines(
         yield f"  {_counted(found.regions, 'region')}"
     for read in found.reads:
         yield f"  read {read.name}: {_read_words(read)}"
-    for cause in judged.untold:
-        yield f"  foreseen: {cause.message} [{cause.code}]"
-        yield f"    {cause.remedy}"
-    yield from finding_lines(path, judged)
 
 
 def _size(least: int, most: int | None) -> str:
@@ -326,7 +332,7 @@ def vector_lines(document: dict[str, Any]) -> Iterator[str]:
     for vector in document["vectors"]:
         values = ", ".join(f"{name} = {value}" for name, value in vector["row"].items())
         yield ""
-        yield values
+        yield escaped(values)
         yield f"  {' '.join(vector['parts']) or vector['key']}"
 
 

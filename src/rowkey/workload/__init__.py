@@ -1,17 +1,40 @@
 """What comes in: recorded samples, generated events, and what they tell of the fields."""
 
-from rowkey.workload.contract import Draw, Format, Option
-from rowkey.workload.distinct import Distinct
-from rowkey.workload.draws import KINDS as DRAWS
-from rowkey.workload.formats import KINDS as FORMATS
-from rowkey.workload.generate import Workload
-from rowkey.workload.packing import Packing, packing_of, stored_bytes
-from rowkey.workload.profile import Profile
-from rowkey.workload.records import LeftOut
-from rowkey.workload.reservoir import Reservoir
-from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
-from rowkey.workload.values.digits import looks_of_calendar
-from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
+from typing import TYPE_CHECKING
+
+from rowkey.doors import lazily
+
+if TYPE_CHECKING:
+    from rowkey.workload.contract import Draw, Format, Option
+    from rowkey.workload.distinct import Distinct
+    from rowkey.workload.draws import KINDS as DRAWS
+    from rowkey.workload.formats import KINDS as FORMATS
+    from rowkey.workload.generate import Workload
+    from rowkey.workload.packing import Packing, packing_of, stored_bytes
+    from rowkey.workload.profile import Profile
+    from rowkey.workload.records import LeftOut
+    from rowkey.workload.reservoir import Reservoir
+    from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
+    from rowkey.workload.values.digits import looks_of_calendar
+    from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "contract": "Draw Format Option",
+            "distinct": "Distinct",
+            "draws": "KINDS=DRAWS",
+            "formats": "KINDS=FORMATS",
+            "generate": "Workload",
+            "packing": "Packing packing_of stored_bytes",
+            "profile": "Profile",
+            "records": "LeftOut",
+            "reservoir": "Reservoir",
+            "sample": "Events Sample clock_ms format_for open_sample",
+            "values.digits": "looks_of_calendar",
+            "writes": "ARRIVALS Writes bind_writes",
+        },
+    )
 
 __all__ = [
     "ARRIVALS",

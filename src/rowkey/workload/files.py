@@ -116,17 +116,19 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
         with path.open("rb") as plain:
             if meter is not None:
                 meter.watch(plain)
+            # Some files of the system say that they are empty, and keep their reader waiting.
+            stored = plain if os.fstat(plain.fileno()).st_size else io.BytesIO()
             if path.suffix.lower() == ".gz":
-                with gzip.GzipFile(fileobj=plain) as stream:
+                with gzip.GzipFile(fileobj=stored) as stream:
                     yield stream  # type: ignore[misc]
             elif path.suffix.lower() == ".zip":
                 with (
-                    zipfile.ZipFile(plain) as archive,
+                    zipfile.ZipFile(stored) as archive,
                     archive.open(_only_member(archive, path)) as inner,
                 ):
                     yield inner
             else:
-                yield plain
+                yield stored
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
     except _BROKEN as problem:
@@ -142,9 +144,12 @@ def _require_regular(path: Path) -> None:
     """Go no further with what gives its bytes only once: a sample is read more than once.
 
     Raises:
-        SampleError: it is such.
+        SampleError: it is such, or no file can be called so.
     """
-    mode = path.stat().st_mode
+    try:
+        mode = path.stat().st_mode
+    except ValueError:
+        raise SampleError(str(path), "no file can be called so: it holds a zero byte") from None
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return
     kind = "a pipe" if stat.S_ISFIFO(mode) else "no file on a disk"

@@ -14,7 +14,7 @@ from rowkey.cli.options import (
     print_json,
     print_lines,
 )
-from rowkey.errors import Refused
+from rowkey.errors import Refused, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,7 @@ def command(
             design = _written(path, design, after)
         judged = _judged(design, seen, select, ignore)
         is_bad |= bool(judged.at_least(severity))
-        checked.append(Checked(path, judged=judged))
+        checked.append(Checked(path, judged=judged, written=design.written))
         if output in ("text", "json"):
             documents.append(_told(path, design, judged, (sample, words), as_text=output == "text"))
     if diff:
@@ -128,13 +128,14 @@ def _seen(
     path: str, design: Design, sample: str | None, words: Mapping[str, Any] | None
 ) -> Seen | None:
     """What the sample shows; a declared one that cannot be read is told, and done without."""
+    if sample is None and design.sample_path is None:
+        return None
     from rowkey.errors import SampleError
     from rowkey.lint import look
 
     if sample is not None:
         return look(design, sample, words)
-    if design.sample_path is None:
-        return None
+    assert design.sample_path is not None
     try:
         return look(design, design.sample_path, words)
     except SampleError as problem:
@@ -180,7 +181,8 @@ def _print_diff(path: str, design: Design, after: Mended) -> bool:
 
     assert design.written is not None
     before = design.written.text.splitlines()
-    lines = list(unified_diff(before, after.text.splitlines(), path, path, lineterm=""))
+    name = escaped(path)
+    lines = list(unified_diff(before, after.text.splitlines(), name, name, lineterm=""))
     print_lines(lines)
     return bool(lines)
 

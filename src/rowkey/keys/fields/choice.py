@@ -45,7 +45,7 @@ class Choice(FieldType):
         if not self.of:
             raise Refused("of", "the list is empty", "one text or more")
         if len(self.indexes) < len(self.of):
-            twice = next(text for text in self.of if self.of.count(text) > 1)
+            twice = next(text for n, text in enumerate(self.of) if self.indexes[text] != n)
             raise Refused("of", f"{twice!r} stands twice", "each text once")
         if any("\0" in text for text in self.of):
             raise Refused("of", "a text holds U+0000", "text without it")

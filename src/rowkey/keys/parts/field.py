@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError
@@ -154,7 +155,7 @@ class FieldPart(Part):
     def images(self, bounds: Bounds) -> Images:
         match bounds.get(self.field.name):
             case None:
-                return self._every()
+                return self._every
             case Equal(None):
                 return Images.nowhere()
             case Range() as asked:
@@ -167,6 +168,7 @@ class FieldPart(Part):
                 pinned = self.pinned({self.field.name: OneOf(kept)})
                 return pinned or Images.anything(exact=False)
 
+    @cached_property
     def _every(self) -> Images:
         """All values, where the declaration lists them."""
         listed = self.field.type.listed_values

@@ -1,0 +1,1 @@
+"""What was found in files, in the forms that other programs take."""

@@ -1,0 +1,275 @@
+"""`rowkey check` of hostile files: whatever one says, every form ends soon and stays readable."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from time import process_time
+from typing import Any
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.command import run
+from cli.test_notices import github_of, no_number
+from design.test_hostile import BASE, MEASURE, MOST_MEGABYTES, MOST_SECONDS, SPOILERS, TRIES
+from lint.layouts import laid_out
+from rowkey import Design
+from rowkey.design import json_schema, properties_of
+from rowkey.errors import DeclarationError
+from rowkey.lint import RULES, check
+from rowkey.render import (
+    Checked,
+    check_document,
+    check_lines,
+    github_lines,
+    junit_lines,
+    mistakes_document,
+    sarif_document,
+)
+from rowkey.workload import open_sample
+
+# Long files: comments, lists and findings
+
+CHOICES = "[" + ",".join(f"'{n:x}'" for n in range(19_000)) + "]"
+READS = "".join(
+    f"[[reads]]\nname = 'r{n}'\nwhere = 'ts > ? and ts < ?'\norder = 'ts desc'\n"
+    for n in range(190)
+)
+LONG = {
+    "allow_dashes": BASE + "# rowkey: allow " + "-" * 250_000 + "!",
+    "allow_spaces": BASE + "# rowkey: allow a" + " " * 250_000 + "!",
+    "allow_commas": BASE + "# rowkey: allow a" + " ," * 120_000 + "!",
+    "allow_words": BASE + "# rowkey: allow a" + "-a" * 120_000 + "- !",
+    "allow_because": BASE + "# rowkey: allow a" + " because" * 30_000,
+    "allow_names": BASE + "# rowkey: allow " + ", ".join(["a"] * 60_000) + " - b",
+    "allow_lines": BASE + "# rowkey: allow a-b - c\n" * 10_500,
+    "comment_of_quotes": BASE + "x = 1 #" + '"""' * 80_000,
+    "families": BASE + "".join(
+        f"[families.f{n:03}]\nblock_size = 1048576\nbloom = 'NONE'\ncompression = 'GZ'\n"
+        "in_memory = true\nversions = 1000\nttl = '1s'\nblock_cache = false\nmin_versions = 5\n"
+        for n in range(95)
+    ),
+    "fields": BASE.replace(
+        "[families.d]",
+        "".join(f"f{n} = {{ type = 'text', qualifier = '{'q' * 99}{n}' }}\n" for n in range(900))
+        + "\n[families.d]",
+    ),
+    "reads_of_choices": BASE.replace("[bucket(host, 16)]", "[c]").replace(
+        "[families.d]", f"c = {{ type = 'choice', of = {CHOICES} }}\n\n[families.d]"
+    ) + READS,
+    "reads_of_regions": BASE.replace(
+        '"per_bucket"', "{ algorithm = 'uniform', regions = 100000 }"
+    ) + READS,
+}  # fmt: skip
+"""Files of up to 256 kB that parse, and are long in what the rules read."""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What `rowkey check` took for each file, as `form name` to figures."""
+    folder = tmp_path_factory.mktemp("long")
+    for name, text in LONG.items():
+        (folder / name).write_text(text, "utf-8")
+    found: dict[str, dict[str, Any]] = {}
+    for form in ("text", "sarif"):
+        words = [sys.executable, str(MEASURE), f"check -f {form}", str(folder), str(TRIES)]
+        done = subprocess.run(words, capture_output=True, check=True, timeout=300)
+        for name, figures in json.loads(done.stdout).items():
+            found[f"{form} {name}"] = figures
+    return found
+
+
+@pytest.mark.parametrize("form", ["text", "sarif"])
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_file_ends_soon(name: str, form: str, measured: dict[str, dict[str, Any]]) -> None:
+    """Less than a second of a processor, 200 MB and three megabytes of findings."""
+    found = measured[f"{form} {name}"]
+    assert found["code"] in (0, 1)
+    assert "" == found["err"]
+    assert found["seconds"] < MOST_SECONDS
+    assert found["megabytes"] < MOST_MEGABYTES
+    assert len(found["out"]) < 3_000_000
+
+
+def test_of_many_findings_of_a_rule_the_first_are_listed() -> None:
+    """The last says how many more there are."""
+    found = check(Design.loads(LONG["allow_names"])).found
+    told = [one for one in found if one.code == "RK002"]
+    assert (1_000, "59,001 more are not listed") == (len(told), told[-1].what)
+
+
+# Thousands of files in this process
+
+
+def told(data: bytes, form: str) -> float:
+    """Seconds of a processor that a file takes to be read, judged and told, in sound forms."""
+    start = process_time()
+    text = data.decode("utf-8", "surrogateescape")
+    lines: list[str]
+    try:
+        design = Design.loads(text, source="design.toml")
+    except DeclarationError as problem:
+        one = Checked("design.toml", problem.mistakes)
+        lines, document = str(problem).split("\n"), mistakes_document("design.toml", one.mistakes)
+        assert all(line[-1] in ".…?" for line in lines)
+    else:
+        judged = check(design)
+        found = properties_of(design)
+        one = Checked("design.toml", (), judged, design.written)
+        lines = list(check_lines("design.toml", design, found, judged))
+        document = check_document("design.toml", design, found, judged)
+    assert all(line.isprintable() for line in lines)
+    json.loads(json.dumps(document), parse_constant=no_number)
+    if form == "sarif":
+        json.loads(json.dumps(sarif_document([one])), parse_constant=no_number)
+    elif form == "junit":
+        cases = fromstring("\n".join(junit_lines([one], "warning")).encode()).iter("testcase")
+        assert list(cases)
+    else:
+        github_of("\n".join(github_lines([one])))
+    return process_time() - start
+
+
+@cache
+def trees() -> list[dict[str, Any]]:
+    """Trees of designs: the examples of every rule."""
+    texts = [text for rule in RULES.values() for text in (rule.bad, rule.good)]
+    return [tomllib.loads(text) for text in [*texts, BASE]]
+
+
+@cache
+def words() -> dict[str, list[str]]:
+    """The words of each table of a design, as the schema for editors has them."""
+    schema = json_schema()
+    tables = {"": schema["properties"], "fields": schema["$defs"]["FieldWords"]["properties"]}
+    for word, kind in (
+        ("writes", "WriteWords"),
+        ("cluster", "ClusterWords"),
+        ("reads", "ReadWords"),
+    ):
+        tables[word] = schema["$defs"][kind]["properties"]
+    tables["families"] = schema["properties"]["families"]["additionalProperties"]["properties"]
+    return {table: sorted(known) for table, known in tables.items()}
+
+
+HOSTILE: list[Any] = [
+    "", "a", "é", "e\u0301", "\u202e", "x" * 300, "16EiB", "1ns", "9" * 18 + "d", "1e999/s", "?",
+    "[", "[host", "[ts][ts]", "[bucket(ts, 65536)]" * 9, "host = ? and host = ?", "ts desc, ts asc",
+    "(a+)+$", "NONE", "{}", "rest", 0, 1, -1, 2**31, 2**63, 2**64, 10**38, 1e308, float("inf"),
+    float("-inf"), float("nan"), -0.0, True, False, [], {}, [[]], [{}], ["a", "a"], [1, "a"],
+    {"kind": "zipf"}, {"kind": "none"}, {"type": "u8"},
+]  # fmt: skip
+"""Values that are wrong almost everywhere."""
+
+
+def wronged(tree: Any, chance: random.Random) -> Any:
+    """A tree with one word changed, taken away or added somewhere in it."""
+    if not isinstance(tree, dict):
+        return chance.choice(HOSTILE)
+    copy = dict(tree)
+    word = chance.choice([*copy, ""])
+    if word and chance.random() < 0.7:
+        copy[word] = wronged(copy[word], chance)
+    elif word and chance.random() < 0.3:
+        copy.pop(word)
+    else:
+        table = chance.choice([*words()])
+        copy[chance.choice([*words()[table], "a b", "é", "x" * 300])] = chance.choice(HOSTILE)
+    return copy
+
+
+@given(st.integers(0, 2**32))
+def test_thousands_of_wrong_words_are_told_in_every_form(seed: int) -> None:
+    """Twenty files a seed, each an example of a rule with wrong words, laid out anew."""
+    chance = random.Random(seed)
+    for _ in range(20):
+        tree = chance.choice(trees())
+        for _ in range(chance.randint(1, 3)):
+            tree = wronged(tree, chance)
+        assert_quick(toml(tree, chance).encode("utf-8", "surrogatepass"), chance)
+
+
+def toml(tree: dict[str, Any], chance: random.Random) -> str:
+    """A tree in a layout of chance; JSON's words for numbers that are none are TOML's, almost."""
+    text = laid_out(tree, chance)
+    return text.replace("Infinity", "inf").replace("NaN", "nan")
+
+
+@given(st.integers(0, 2**32))
+def test_thousands_of_changed_bytes_are_told_in_every_form(seed: int) -> None:
+    """Forty files a seed, each an example of a rule with a few bytes changed, moved or lost."""
+    chance = random.Random(seed)
+    for _ in range(40):
+        data = toml(chance.choice(trees()), chance).encode()
+        for _ in range(chance.randint(1, 4)):
+            at, width = chance.randrange(len(data)), chance.randrange(6)
+            spoiler = chance.choice(
+                [
+                    bytes([chance.randrange(256)]),
+                    chance.choice(SPOILERS).encode("utf-8", "surrogatepass"),
+                    data[chance.randrange(len(data)) :][: chance.randrange(40)],
+                ]
+            )
+            data = data[:at] + spoiler + data[at + width :]
+        assert_quick(data, chance)
+
+
+def assert_quick(data: bytes, chance: random.Random) -> None:
+    """A file takes less than a second in the best of three tries, in one form or another."""
+    form = chance.choice(["sarif", "junit", "github", "github", "github"])
+    assert any(told(data, form) < MOST_SECONDS for _ in range(TRIES)), data
+
+
+# Samples that a design names
+
+SAMPLES = {
+    "a\\u0000b.csv": "no file can be called so",
+    "pipe.csv": "is a pipe, which can be read only once",
+    "zeros.csv": "is no file on a disk",
+    "loop.csv": "Too many levels of symbolic links",
+    "folder.csv": "Is a directory",
+    "a" * 5_000 + ".csv": "File name too long",
+    "\\u001b[31m.csv": "\\x1b[31m.csv: there is no such file",
+    "../../../../../../../etc/hostname": "the name does not tell its format",
+    "http://127.0.0.1:1/rows.csv": "there is no such file",
+    "design.toml/rows.csv": "Not a directory",
+}
+"""Names of samples, and what is said of them."""
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("form", ["", 'format = "csv"\n'])
+def test_a_sample_that_is_none_is_done_without(
+    name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told aside, in a line, without waiting for it; and the declaration is judged."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    Path("zeros.csv").symlink_to("/dev/zero")
+    Path("loop.csv").symlink_to("loop.csv")
+    Path("folder.csv").mkdir()
+    Path("design.toml").write_text(f'{BASE}\n[sample]\npath = "{name}"\n{form}')
+    found = run("check", "design.toml")
+    assert found.code in (0, 1)
+    assert found.err.startswith("design.toml is judged without its sample: ")
+    assert form or SAMPLES[name] in found.err
+    assert found.err[:-1].isprintable()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the system has no such files")
+def test_a_file_that_says_it_is_empty_is_not_read() -> None:
+    """What the system makes while it is read may never come: such a file says it has no bytes."""
+    design = Design.loads(BASE)
+    path = Path("/proc/self/status")
+    assert path.read_bytes()
+    with pytest.raises(ValueError, match="is empty"):
+        list(open_sample(path, design.fields, None, {"kind": "csv"}).events())

