@@ -15,6 +15,7 @@ import pytest
 import rowkey
 from rowkey import bind_key
 from rowkey.heat import foreseen
+from rowkey.lint import check
 from sources.judged import (
     asked,
     by_hand,
@@ -169,16 +170,9 @@ def test_the_same_splits_fit_two_decimal_digits_but_for_the_first_region() -> No
         splits=[split.decode() for split in TENS],
         cluster={"servers": 10},
     )
-    names = [one.name for one in rowkey_check(design)]
+    names = [one.name for one in check(design).found]
     assert "empty-first-region" in names
     assert "missed-splits" not in names
-
-
-def rowkey_check(design: rowkey.Design) -> Any:
-    """What the rules find in a design."""
-    from rowkey.lint import check
-
-    return check(design).found
 
 
 # Reversed times
@@ -234,6 +228,7 @@ def test_reversed_times_do_spread() -> None:
         key="[reverse(ts:calendar)][device]",
         splits={"algorithm": "decimal_string", "regions": 10},
         cluster={"servers": 10},
+        reads=[],
     )
     measured = rowkey.simulate.run(design)
     assert {2_000} == {region.writes for region in measured.regions}
