@@ -77,7 +77,8 @@ def grow(
     Args:
         ranks: the place of each key among all keys, in the order of arrival; at most 2,000,000.
         bytes_each: bytes that each of them stands for.
-        boundaries: ranks at which the table was split beforehand, ascending.
+        boundaries: ranks at which the table was split beforehand, ascending; between equal ones
+            lies a region without a key.
         servers: region servers.
         policy: the split policy.
         max_file_size: MAX_FILESIZE of the table, bytes.
@@ -156,8 +157,8 @@ class _Table:
 
         self.ranks, self.limits, self.arrived = ranks, limits, 0
         self.starts: Ranks = np.array(boundaries, np.int64)
-        if (np.diff(self.starts) <= 0).any():
-            raise Refused("boundaries", "they do not ascend", "ascending, distinct ranks")
+        if (np.diff(self.starts) < 0).any():
+            raise Refused("boundaries", "they do not ascend", "ascending ranks")
         self.keys: Ranks = np.zeros(len(self.starts) + 1, np.int64)
         self.retry: Ranks = np.zeros_like(self.keys)
         """Keys below which a region that could not be split is not tried again."""
