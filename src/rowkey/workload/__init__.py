@@ -10,6 +10,7 @@ from rowkey.workload.profile import Profile
 from rowkey.workload.records import LeftOut
 from rowkey.workload.reservoir import Reservoir
 from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
+from rowkey.workload.standing import key_pieces, standing_bytes
 from rowkey.workload.values.digits import looks_of_calendar
 from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
 
@@ -32,8 +33,10 @@ __all__ = [
     "bind_writes",
     "clock_ms",
     "format_for",
+    "key_pieces",
     "looks_of_calendar",
     "open_sample",
     "packing_of",
+    "standing_bytes",
     "stored_bytes",
 ]
