@@ -130,5 +130,6 @@ def _as_text(found: Any, printer: Any, _cycle: bool) -> None:
     printer.text(repr(import_module("rowkey.render").show(found)))
 
 
-if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
-    load_ipython_extension(_shell)
+_running = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+if _running is not None:
+    load_ipython_extension(_running)

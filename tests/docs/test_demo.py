@@ -72,7 +72,7 @@ def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
 
 
 def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
-    """Each recording has one page of all its designs, told on the terminal and light to send."""
+    """Each recording has one page that compares its designs, named in the text, light to send."""
     text, folder = demo
     reports = sorted(folder.glob("*/report.html"))
     assert {path.parent.name for path in folder.glob("*/*.json")} == {
@@ -82,7 +82,8 @@ def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
     for path in reports:
         page = path.read_text("utf-8")
         assert len(page.encode()) < REPORT_BYTES_MOST
-        assert 3 == page.count('data-map="')
+        assert 3 == page.count('data-map="') == page.count('class="small-map"')
+        assert page.index('id="comparison"') < page.index('id="d1"')
 
 
 def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
