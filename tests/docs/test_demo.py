@@ -82,7 +82,7 @@ def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
     for path in reports:
         page = path.read_text("utf-8")
         assert len(page.encode()) < REPORT_BYTES_MOST
-        assert 3 == page.count('data-map="') == page.count('data-small="')
+        assert 3 == page.count('data-map="') == page.count('class="small-map"')
         assert page.index('id="comparison"') < page.index('id="d1"')
 
 
