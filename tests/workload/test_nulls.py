@@ -73,3 +73,15 @@ def test_a_file_of_such_values_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("host,n,speed\na,1,NA\nb,2,NA\nc,3,NA\nd,4,1\n")
     with pytest.raises(SampleError, match=r'nulls = \["NA"\]'):
         run(design({"kind": "csv"}), tmp_path / "s.csv")
+
+
+def test_an_event_without_its_time_is_left_out_and_told(tmp_path: Path) -> None:
+    """A time that may be null is stored as null, but no event can be placed without one."""
+    path = tmp_path / "s.csv"
+    path.write_text("ts,host\n,a\n2021-01-01T00:00:00Z,b\n2021-01-01T00:00:01Z,c\n")
+    fields = {"ts": {"type": "timestamp_s", "nullable": True}, "host": "text"}
+    timed = rowkey.Design("t", "[host]", fields=fields, writes={"time": "ts"},
+                          splits=["6d"], cluster={"servers": 2})  # fmt: skip
+    found = run(timed, path)
+    assert 2 == found.operations
+    assert 1 == found.source.left_out.count

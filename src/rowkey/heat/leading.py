@@ -75,13 +75,15 @@ def deciding_fields(
     """
     names: dict[str, None] = {}
     depth = 0
+    # Zeros that end a split decide nothing: a key that comes so far is longer than they are.
+    deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
     for part in design.key.parts:
         if is_of_time(design, part):
             break
         if part.cardinality != 1 and (not part.fields or entities(design, part) != part.fields):
             return ()
         names |= dict.fromkeys(part.fields)
-        if part.framing.width is None or (depth := depth + part.framing.width) >= boundaries.depth:
+        if part.framing.width is None or (depth := depth + part.framing.width) >= deciding:
             break
     return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
 

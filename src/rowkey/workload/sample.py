@@ -168,7 +168,7 @@ class Sample:
             if not column.null_count:
                 continue
             valid = column.is_valid().to_numpy(zero_copy_only=False)
-            if declared.nullable:
+            if declared.nullable and not self._tells_when(declared):
                 valid |= is_blank(raw[number])
             if not valid.all():
                 whole &= valid
@@ -178,6 +178,10 @@ class Sample:
         row, number = min(lacks)
         self._note(int((~whole).sum()), self.read + row + 1, number, raw[number].slice(row, 1))
         return batch.filter(pa.array(whole)), np.flatnonzero(whole)
+
+    def _tells_when(self, declared: Field) -> bool:
+        """It holds the times of events, and an event without one cannot be placed among them."""
+        return self.time is not None and self.time.name == declared.name
 
     def _note(self, count: int, row: int, number: int, found: pa.Array) -> None:
         """Note rows that are no events, the first of them with the value that it holds."""

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design import toml_value
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
 from rowkey.heat.leading import deciding_fields, is_of_time
@@ -232,9 +233,9 @@ def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | 
         )
     ((name, values),) = proposal["heavy"].items()
     return (
-        f'Try key = "{proposal["key"]}" and splits = "{proposal["splits"]}" with heavy = '
-        f"{json.dumps(values, ensure_ascii=False)} under {name}: these values are spread, and "
-        f"their reads ask several buckets; all others keep one."
+        f"Try key = {toml_value(proposal['key'])} and splits = {toml_value(proposal['splits'])} "
+        f"with heavy = {json.dumps(values, ensure_ascii=False)} under {name}: these values are "
+        f"spread, and their reads ask several buckets; all others keep one."
     )
 
 

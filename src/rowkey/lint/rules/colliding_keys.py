@@ -53,6 +53,7 @@ name = { type = "text", max_bytes = 200 }
 """
     LIKELY = 1e-6
     """Odds from which a collision is worth a word: one table in a million."""
+    UNKNOWN = "; how many values there are nothing tells"
     MANY = 1_000_000
     """Values that are taken where nobody says how many there are; told as such."""
 
@@ -76,12 +77,12 @@ name = { type = "text", max_bytes = 200 }
             if odds >= self.LIKELY:
                 yield self.finding(
                     "key",
-                    f"{bits // 8} bytes of digest keep {'' if known else 'as many as '}{values:,} "
-                    f"values of {name} apart with odds of {odds:.2g} that two meet",
+                    f"{bits // 8} bytes of digest keep {values:,} values of {name} apart with odds "
+                    f"of {odds:.2g} that two meet{'' if known else self.UNKNOWN}",
                     f"Keep more bytes, or put {name} behind it, whole.",
                     severity="warning" if odds > 0.001 else "info",
                     value=name,
-                    verdict="Lengths of digests are bytes; 8 bits collide at 19 values.",
+                    verdict="Lengths of digests are bytes; 8 bits collide at 20 values.",
                     field=name,
                     values=values,
                     bits=bits,
