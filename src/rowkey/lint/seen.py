@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
-from rowkey.workload import Distinct, Profile, format_for, key_pieces, open_sample
+from rowkey.workload import Distinct, Profile, format_for, open_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.schema import Facts, RowCounts
+    from rowkey.schema import Facts
     from rowkey.workload import Events, Sample
 
 KEYS_KEPT = 131_072
@@ -34,8 +34,6 @@ class Seen:
         rows: a uniform sample of its events.
         keys: row keys of those, ascending.
         repeats: events whose key, and place in the row, had come before; None if nobody counted.
-        counts: how many different keys they have; None if that tells nothing of rows: of keys with
-            codes, and where many events share a row.
         unkeyed: events of those kept that the key refuses, and why the first is refused.
     """
 
@@ -46,7 +44,6 @@ class Seen:
     rows: pa.RecordBatch = field(repr=False)
     keys: tuple[bytes, ...] = field(repr=False)
     repeats: int | None
-    counts: RowCounts | None
     unkeyed: tuple[int, str] = (0, "")
 
 
@@ -88,7 +85,7 @@ class _Look:
 
     design: Design
     seed: int
-    rows: Distinct = field(default_factory=Distinct)
+    places: Distinct = field(default_factory=Distinct)
     counted: bool = True
 
     def over(self, sample: Sample) -> Seen:
@@ -105,28 +102,28 @@ class _Look:
             profile.facts(),
             rows,
             tuple(sorted(keys)),
-            self.rows.repeats if self.counted and self.design.layout.stamp is None else None,
-            self.rows.rows if self.counted and profile.count else None,
+            self.places.repeats if self.counted else None,
             unkeyed,
         )
 
     def _count(self, events: Events) -> None:
-        """Count different rows, where each event is a row or a version of one."""
+        """Count rows that stand already: the same key, and the same place within the row."""
         from rowkey.keys import fingerprints
 
-        if self.design.layout.shares_rows or self.design.key.is_coded:
+        layout = self.design.layout
+        if layout.shares_rows or layout.stamp is not None or self.design.key.is_coded:
             self.counted = False
         if not self.counted:
             return
         try:
-            self.rows.add(fingerprints(key_pieces(self.design.key, events.rows)))
+            self.places.add(fingerprints(_pieces(self.design, events.rows)))
         except RowError:
             self.counted = False
 
     def _keys(self, rows: pa.RecordBatch) -> tuple[list[bytes], tuple[int, str]]:
         """The keys of some rows; and how many have none, with the reason of the first."""
         try:
-            return key_pieces(self.design.key, rows).tolist(), (0, "")
+            return _pieces(self.design, rows).tolist(), (0, "")
         except RowError:
             pass
         keys, refused, first = [], 0, ""
@@ -136,3 +133,14 @@ class _Look:
             except RowError as problem:
                 refused, first = refused + 1, first or problem.mistake.what
         return keys, (refused, first)
+
+
+def _pieces(design: Design, rows: pa.RecordBatch) -> Any:
+    """The row keys of some rows, as if every salt were 0."""
+    import numpy as np
+
+    from rowkey.keys import Columns
+
+    columns = Columns.of(rows, list(design.key.fields.values()))
+    columns.salts = np.zeros(rows.num_rows, np.int64)
+    return design.key.pieces(columns, design.key.parts)
