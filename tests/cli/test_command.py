@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def place(verb: str, folder: Path) -> Path:
     """The folder, for verbs of a table with one in it, made and filled, unless they make it."""
-    if verb == "compare":
+    if verb in ("compare", "report"):
         for name in ("by_time", "by_host"):
             (folder / f"{name}.toml").write_text((folder / "logs.toml").read_text())
     if not _takes_a_table(verb):
