@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.errors import Conflict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rowkey.catalog.entry import Entry
 
 
@@ -88,6 +90,17 @@ class Catalog(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The names of the tables that are remembered, ascending."""
+
+    def watch(self, table: str, changed: Callable[[], None]) -> None:  # noqa: B027 - not all can
+        """Call a function whenever the entry of a table may have changed, until it is closed.
+
+        A catalog that is not told of changes never calls it. One that is may call it without
+        reason, from a thread of its own: it must return at once.
+
+        Args:
+            table: its name.
+            changed: the function.
+        """
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Let go of what the catalog holds; closing twice is harmless."""
