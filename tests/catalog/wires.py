@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MULTI = 14
 """The request that changes nodes. Source: ZooDefs.OpCode."""
@@ -30,6 +30,7 @@ class Wire:
         self._passing.set()
         self._lose = ""
         self.lost = 0
+        self.before_cut: Callable[[], None] = lambda: None
         self._ends: list[socket.socket] = []
         self._threads = [Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
@@ -39,6 +40,16 @@ class Wire:
         """Where it listens."""
         return f"127.0.0.1:{self._listening.getsockname()[1]}"
 
+    @property
+    def threads(self) -> int:
+        """How many of them run."""
+        return sum(thread.is_alive() for thread in self._threads)
+
+    @property
+    def files(self) -> int:
+        """How many sockets are open."""
+        return 1 + sum(end.fileno() >= 0 for end in self._ends)
+
     def lose(self, what: str) -> None:
         """Cut the connection of the next change: before its `request` or before its `answer`."""
         self._lose = what
@@ -47,6 +58,21 @@ class Wire:
     def held(self) -> Iterator[None]:
         """Connections are accepted, and nothing passes, in neither direction."""
         self._passing.clear()
+        try:
+            yield
+        finally:
+            self._passing.set()
+
+    def cut(self) -> None:
+        """Cut all connections; new ones are taken."""
+        ends, self._ends = self._ends, []
+        _close(*ends)
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """All connections are cut, and none is passed on."""
+        self._passing.clear()
+        self.cut()
         try:
             yield
         finally:
@@ -81,6 +107,7 @@ class Wire:
                     self._lose = ""
                     self.lost += 1
                     if what == "request":
+                        self.before_cut()
                         break
                     cut.set()
                 server.sendall(head + frame)
@@ -92,6 +119,7 @@ class Wire:
             while piece := server.recv(1 << 16):
                 self._passing.wait()
                 if cut.is_set():
+                    self.before_cut()
                     break
                 caller.sendall(piece)
         _close(caller, server)

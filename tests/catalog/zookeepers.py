@@ -140,6 +140,13 @@ class ZooKeeper:
     def pause(self) -> None:
         """Stop it without ending it: its connections stay open and nothing answers."""
         send(self.pid, signal.SIGSTOP)
+        while not self._stands_still():
+            time.sleep(POLL_S)
+
+    def _stands_still(self) -> bool:
+        """Whether each of its threads has stopped; the signal takes its time."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/stat")
+        return all(task.read_text().rpartition(")")[2].split()[0] in "Tt" for task in tasks)
 
     def resume(self) -> None:
         """Let it go on."""

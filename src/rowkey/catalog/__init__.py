@@ -5,6 +5,7 @@ from rowkey.catalog.contract import CATALOG_TABLE, Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
 from rowkey.catalog.entry import BORN, GENERATION, Entry, Generation, counts_of
 from rowkey.catalog.remembering import evolved, open_catalog, remember
+from rowkey.catalog.restoring import lapse, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "counts_of",
     "differences",
     "evolved",
+    "lapse",
     "open_catalog",
     "remember",
+    "restored",
     "standing",
 ]

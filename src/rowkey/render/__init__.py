@@ -40,6 +40,7 @@ from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
 from rowkey.render.standing import (
     REPAIR,
     count_document,
+    lapse_document,
     regions_document,
     regions_lines,
     repair_document,
@@ -87,6 +88,7 @@ __all__ = [
     "github_lines",
     "judged",
     "junit_lines",
+    "lapse_document",
     "mistakes_document",
     "paths_of",
     "plain",

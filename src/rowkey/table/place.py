@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
     BORN,
-    GENERATION,
     CatalogDictionary,
     Entry,
+    lapse,
     open_catalog,
     remember,
+    restored,
     standing,
 )
 from rowkey.engines import TableSpec
@@ -78,8 +79,8 @@ class Place:
         self.is_made = engine.has(self.name)
         if self.is_made:
             self.kept = engine.table(self.name).described[1]
-        where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
-        self.catalog: Catalog = open_catalog(where)
+        self.where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
+        self.catalog: Catalog = open_catalog(self.where, engine, url)
 
     def __enter__(self) -> Self:
         return self
@@ -141,7 +142,8 @@ class Place:
         if before is not None and self.declared is not None:
             # Of our own place it is what a crash has left; elsewhere it may be another table's.
             what = f"{self.declared} remembers a table {design.table} already"
-            raise Refused("catalog", what, "another name, or a catalog of its own")
+            remedy = "If it is what an interrupted create has left: rowkey repair URL DESIGN."
+            raise Refused("catalog", what, "another name, or a catalog of its own", remedy)
         if self.engine.has(self.name):
             self.is_made = True
             self.require_new()
@@ -181,25 +183,45 @@ class Place:
         Raises:
             DriftError: there are others; nothing is changed.
         """
-        self._entry()
-        entry = remember(self.catalog, design, opened_ms=clock())
+        self._entry(design)
+        entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         if not entry.words.items() <= self.kept.items():
             # It has changed, or who changed it died before this. Others' words stay.
             store = self.engine.table(self.name)
             store.annotate({**store.described[1], **entry.words})
         return self._in_use(standing(design, entry.design), clock)
 
-    def _entry(self) -> Entry:
-        """What the catalog remembers of a table that the engine has."""
+    def _entry(self, design: Design | None = None) -> Entry:
+        """What the catalog remembers of a table that the engine has.
+
+        Args:
+            design: the one at hand, from which the entry may be mended.
+
+        Raises:
+            Unsupported: it has lost it, or some of it; nothing is changed.
+        """
         entry = self.catalog.read(self.name)
-        if entry is None:
-            what = f"the catalog does not know {self.name}, but the engine has it"
-            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
-        there, known = int(self.kept.get(GENERATION, "1")), entry.generations[-1].number
-        if there > known:
-            what = f"the catalog has generation {known} of {self.name}, the table itself {there}"
-            raise Unsupported(self.url, what, remedy="The catalog is an old copy: restore it.")
-        return entry
+        what = lapse(self.name, entry, self.kept)
+        if entry is not None and not what:
+            return entry
+        old = " The catalog is an old copy." if entry is not None else ""
+        remedy = f"Drop the table, or restore its catalog, {self.where}.{old}"
+        try:
+            if design is not None:
+                self.mended(design, entry, 0)
+                remedy = f"rowkey repair {self.url} DESIGN, or restore its catalog, {self.where}."
+        except Unsupported as problem:
+            remedy = f"{remedy} This design does not mend it: {problem}"
+        raise Unsupported(self.url, what, remedy=remedy)
+
+    def mended(self, design: Design, found: Entry | None, opened_ms: int) -> Entry:
+        """What the catalog should remember of a table, as the table itself tells it.
+
+        Raises:
+            Unsupported: the table does not tell enough, or not of this design.
+        """
+        starts = [region.start for region in self.engine.table(self.name).regions()][1:]
+        return restored(design, self.kept, starts, opened_ms, found)
 
     def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)

@@ -208,7 +208,8 @@ class Session:
         if self._pid != os.getpid():
             self._start()  # a child of a fork has none of its parent's threads
         if not self._turn.acquire(timeout=_left(until)):
-            raise Away("others still wait for its answers", sent=False)
+            known = self._link and self._link.reasons.last
+            raise Away(known or "others wait for its answers", sent=False)
         try:
             link = self._ready(until)
             asked = self._unanswered = list(request(link.client))
