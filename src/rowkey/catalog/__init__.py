@@ -3,7 +3,7 @@
 from rowkey.catalog.codes import CatalogDictionary, Known
 from rowkey.catalog.contract import CATALOG_TABLE, Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
-from rowkey.catalog.entry import BORN, GENERATION, Entry, Generation, counts_of
+from rowkey.catalog.entry import BORN, COUNTS, GENERATION, Entry, Generation, counts_of
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.restoring import lapse, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
@@ -12,6 +12,7 @@ __all__ = [
     "BORN",
     "CATALOGS",
     "CATALOG_TABLE",
+    "COUNTS",
     "GENERATION",
     "Catalog",
     "CatalogDictionary",

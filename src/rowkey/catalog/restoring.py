@@ -120,7 +120,7 @@ def _live(
     try:
         found = {int(number): _counts(text) for number, text in told.items()}
     except ValueError as problem:
-        what = f"they tell of no generations: {' '.join(told)}"
+        what = f"they tell of no generations: {' '.join(map(':'.join, told.items()))}"
         raise Unsupported("words", what, "such as 1:0=16 2:0=32", BACKUP) from problem
     return tuple(
         Generation(number, counts, tuple(starts) if number == max(found) else (), opened_ms)

@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CATALOG_TABLE, lapse, open_catalog
+from rowkey.catalog import CATALOG_TABLE, COUNTS, lapse, open_catalog
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Conflict, Refused, Unsupported, shown
@@ -158,17 +158,20 @@ class Lapse:
     is_mended: bool = False
 
     def __str__(self) -> str:
-        """A sentence of what is wrong, and one of what is or would be done."""
-        return f"{self.what}. {self._step}"
+        """What is wrong and what would be done about it, or what was done."""
+        return self._step if self.is_mended else f"{self.what}. {self._step}"
 
     @property
     def _step(self) -> str:
         if self.broken:
             return f"It cannot be put back: {self.broken}"
         if self.entry is None:
-            return "Forgotten." if self.is_mended else "To be forgotten, if no other place has it."
-        told = ", ".join(f"{word} {text}" for word, text in self.entry.words.items())
-        return f"{'Put' if self.is_mended else 'To be put'} back: {told}."
+            return "forgotten" if self.is_mended else "To be forgotten, if no other place has it."
+        *_, last = self.entry.generations
+        told = f"{len(last.splits) + 1} regions, generation {last.number}"
+        counts = self.entry.words.get(COUNTS)
+        told += f", counts {counts}" if counts else ""
+        return f"put back: {told}" if self.is_mended else f"To be put back: {told}."
 
 
 def repair_catalog(

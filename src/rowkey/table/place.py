@@ -209,7 +209,8 @@ class Place:
         try:
             if design is not None:
                 self.mended(design, entry, 0)
-                remedy = f"rowkey repair {self.url} DESIGN, or restore its catalog, {self.where}."
+                mends = f"Run rowkey repair {self.url} DESIGN to put it back"
+                remedy = f"{mends}, or restore its catalog, {self.where}."
         except Unsupported as problem:
             remedy = f"{remedy} This design does not mend it: {problem}"
         raise Unsupported(self.url, what, remedy=remedy)
