@@ -126,9 +126,12 @@ def test_kazoo_is_loaded_by_who_uses_it() -> None:
     assert "False\n" == done.stdout
 
 
-@pytest.mark.parametrize("lost", ["request", "answer"])
+@pytest.mark.parametrize("lost", ["request", "answer", "sense"])
 def test_a_write_whose_answer_is_lost_is_looked_for(way: Way, root: str, lost: str) -> None:
-    """It is done once, whether it had come through or not; so are a removal and a note."""
+    """It is done once, whether it had come through or not; so are a removal and a note.
+
+    What makes no sense to kazoo ends its thread, in silence, and another one is started.
+    """
     with closing(opened(way.url(root, "20s"))) as catalog:
         catalog.write("logs", FIRST, None)
         way.wire.lose(lost)
@@ -264,8 +267,12 @@ def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
 def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> None:
     """Another one is told all the same, by the same session, and calls go on."""
     told = Event()
+
+    def fail() -> None:
+        raise ValueError
+
     with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
-        one.watch("logs", lambda: 1 // 0)
+        one.watch("logs", fail)
         two.watch("logs", told.set)
         one.write("logs", FIRST, None)
         assert told.wait(PATIENCE_S)

@@ -29,6 +29,7 @@ class Wire:
         self._passing = Event()
         self._passing.set()
         self._lose = ""
+        self._is_garbled = False
         self.lost = 0
         self.before_cut: Callable[[], None] = lambda: None
         self._ends: list[socket.socket] = []
@@ -51,7 +52,10 @@ class Wire:
         return 1 + sum(end.fileno() >= 0 for end in self._ends)
 
     def lose(self, what: str) -> None:
-        """Cut the connection of the next change: before its `request` or before its `answer`."""
+        """Cut the connection of the next change: before its `request` or before its `answer`.
+
+        Its `sense` is lost where it gets the answer to another question.
+        """
         self._lose = what
 
     @contextmanager
@@ -109,7 +113,10 @@ class Wire:
                     if what == "request":
                         self.before_cut()
                         break
-                    cut.set()
+                    if what == "sense":
+                        self._is_garbled = True
+                    else:
+                        cut.set()
                 server.sendall(head + frame)
         if not cut.is_set():
             _close(caller, server)
@@ -121,6 +128,9 @@ class Wire:
                 if cut.is_set():
                     self.before_cut()
                     break
+                if self._is_garbled:
+                    self._is_garbled = False
+                    piece = piece[:4] + b"\x7f" + piece[5:]
                 caller.sendall(piece)
         _close(caller, server)
 

@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kazoo.exceptions import (
     AuthFailedError,
     BadVersionError,
-    ConnectionLoss,
     InvalidACLError,
     NoAuthError,
     NodeExistsError,
     NoNodeError,
     NotReadOnlyCallError,
-    OperationTimeoutError,
+    RequestTimeoutError,
     RolledBackError,
     RuntimeInconsistency,
     SessionExpiredError,
     SessionMovedError,
+    ZookeeperError,
 )
 from kazoo.protocol.states import EventType
 
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
     from rowkey.catalog.keeper.ensemble import Change
 
-_LOST = (ConnectionLoss, SessionExpiredError, SessionMovedError, OperationTimeoutError)
+_LOST = (SessionExpiredError, SessionMovedError, RequestTimeoutError)
+_DECIDED = -100
 _MOVED_ON = (BadVersionError, NoNodeError, NodeExistsError)
 _ROLLED_BACK = (RolledBackError, RuntimeInconsistency)
 """Said of a step that was not done because another one could not be."""
@@ -220,8 +221,9 @@ class Session:
         finally:
             self._turn.release()
         for one in asked:
-            if isinstance(one.exception, _LOST):
-                raise Away(link.reasons.last or "the connection was lost", sent=True)
+            if isinstance(one.exception, Exception) and _is_lost(one.exception):
+                told = f"{type(one.exception).__name__} {one.exception}".strip()
+                raise Away(link.reasons.last or told, sent=True)
         return asked
 
     def _ready(self, until: float) -> Link:
@@ -275,6 +277,16 @@ def _answer(one: Any) -> Any:
             return None
         raise Denied(_denied(one.exception))
     return one.value
+
+
+def _is_lost(problem: Exception) -> bool:
+    """Whether a problem leaves open what became of a request; the server's own word does not.
+
+    Source: KeeperException.Code: what the server decides is -100 or below.
+    """
+    if isinstance(problem, _LOST) or not isinstance(problem, ZookeeperError):
+        return True
+    return bool(problem.code > _DECIDED)
 
 
 def _denied(problem: Exception) -> str:
