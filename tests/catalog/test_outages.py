@@ -12,7 +12,7 @@ from functools import partial
 from secrets import token_hex
 from threading import Barrier
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from kazoo.client import KazooClient
@@ -23,6 +23,7 @@ from catalog.wires import black_hole
 from catalog.writers import DESIGN
 from catalog.zookeepers import ZooKeeper, held
 from rowkey.catalog import Entry, open_catalog
+from rowkey.catalog.keeper import link
 from rowkey.errors import Conflict, RowkeyError, Unsupported
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from catalog.outages import Way
     from rowkey.catalog import Catalog
 
+T = TypeVar("T")
 FIRST = Entry.of(DESIGN, (b"a",), 1_000)
 DEADLINE_S = 0.5
 OUTAGES = ("killed", "paused", "held")
@@ -123,6 +125,19 @@ def test_servers_that_are_not_there(hosts: str, said: str) -> None:
     assert re.search(f"does not answer within 0.5 s: {said}", told["tables"])
 
 
+@pytest.mark.usefixtures("zookeeper")
+def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that has seen more than the server has is refused by it; another one is begun."""
+    monkeypatch.setattr(link, "RENEWED_S", 1.0)
+    with ZooKeeper() as server, closing(open_catalog(server.url(timeout="500ms"))) as catalog:
+        for version in range(9):
+            catalog.write("logs", FIRST, version or None)
+        with server.killed():
+            server.wipe()
+        assert [] == once_answered(catalog.tables)
+        assert 1 == once_answered(lambda: catalog.write("logs", FIRST, None))
+
+
 NOTES = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000]
 
 
@@ -160,12 +175,12 @@ def test_one_server_of_several_that_answers_is_enough(zookeeper: ZooKeeper, root
             assert 1 == catalog.write("logs", FIRST, None)
 
 
-def test_a_server_without_the_others(zookeeper: ZooKeeper) -> None:
+@pytest.mark.usefixtures("zookeeper")
+def test_a_server_without_the_others() -> None:
     """It is read-only, and who wants the truth is not served: that is told."""
     with ZooKeeper(lost=2) as alone:
         told = told_at_once(open_catalog(alone.url(timeout="500ms")))
     assert all("a server without a quorum" in said for said in told.values())
-    assert zookeeper.hosts not in told["read"]
 
 
 def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
@@ -254,15 +269,19 @@ def test_a_write_that_was_sent_into_an_outage_is_unknown(way: Way, root: str, ki
 
 def back(catalog: Catalog) -> Entry:
     """The entry, once it is read again."""
+    found = once_answered(lambda: catalog.read("logs"))
+    assert found is not None
+    return found
+
+
+def once_answered(call: Callable[[], T]) -> T:
+    """What a call gives, made again until it is answered."""
     until = monotonic() + BACK_S
     while True:
         try:
-            found = catalog.read("logs")
+            return call()
         except Unsupported:
             assert monotonic() < until
-            continue
-        assert found is not None
-        return found
 
 
 @pytest.mark.parametrize("runs", [3, pytest.param(100, marks=pytest.mark.long)])

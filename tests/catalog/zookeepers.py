@@ -75,8 +75,7 @@ class ZooKeeper:
         }
         for number in range(1, lost + 2) if lost else ():
             words[f"server.{number}"] = f"{HOST}:{self._claims.port()}:{self._claims.port()}"
-        (self.directory / "data").mkdir()
-        (self.directory / "data" / "myid").write_text("1")
+        self._make_room()
         lines = (f"{word}={value}\n" for word, value in words.items())
         (self.directory / "zoo.cfg").write_text("".join(lines))
         (self.directory / "log4j2.properties").write_text(LOGGING)
@@ -136,6 +135,15 @@ class ZooKeeper:
     def kill(self) -> None:
         """End it at once, as a crash would; returns when it is gone."""
         end([self.pid], self.directory, gently=False)
+
+    def wipe(self) -> None:
+        """Let it forget everything, while it does not run."""
+        shutil.rmtree(self.directory / "data")
+        self._make_room()
+
+    def _make_room(self) -> None:
+        (self.directory / "data").mkdir()
+        (self.directory / "data" / "myid").write_text("1")
 
     def pause(self) -> None:
         """Stop it without ending it: its connections stay open and nothing answers."""

@@ -6,6 +6,7 @@ import logging
 import sys
 from contextlib import suppress
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from kazoo.client import KazooClient
@@ -27,6 +28,10 @@ CONNECT_S = 2.0
 """The longest that one server may take to accept a connection."""
 PAUSE_S, PAUSE_MOST_S = 0.1, 1.0
 """The first and the longest pause before all servers are tried again."""
+RENEWED_S = 2 * SESSION_S
+"""After so long without a connection another session is begun: the old one has ended by then. One
+that goes on is refused for ever by servers that were set up anew, or restored from an old copy,
+since it has seen changes that they have not. Source: ZooKeeperServer.processConnectRequest."""
 END_S = 1.0
 """How long a session that ends is waited for; the rest of it ends by itself."""
 
@@ -59,17 +64,21 @@ class Link:
             connection_retry=retry,
             logger=self.reasons,
         )
+        self._cut = monotonic()
         self.client.add_listener(self._hear)
         self.live = self.client.start_async()
 
     @property
     def is_over(self) -> bool:
-        """Whether one of its threads has ended, so that it will never be connected again."""
-        return self.handler.ended.is_set()
+        """Whether it will hardly be connected again: a thread has ended, or that is long ago."""
+        cut_s = 0.0 if self.live.is_set() else monotonic() - self._cut
+        return self.handler.ended.is_set() or cut_s > RENEWED_S
 
     def _hear(self, state: str) -> None:
         """Called by the thread of the connection, which must not wait for itself."""
-        if state == KazooState.CONNECTED:
+        if state != KazooState.CONNECTED:
+            self._cut = monotonic()
+        else:
             self.reasons.last = ""
             self.handler.dispatch_callback(Callback("session", self._connected, (self,)))
 
