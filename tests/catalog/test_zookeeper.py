@@ -128,10 +128,7 @@ def test_kazoo_is_loaded_by_who_uses_it() -> None:
 
 @pytest.mark.parametrize("lost", ["request", "answer", "sense"])
 def test_a_write_whose_answer_is_lost_is_looked_for(way: Way, root: str, lost: str) -> None:
-    """It is done once, whether it had come through or not; so are a removal and a note.
-
-    What makes no sense to kazoo ends its thread, in silence, and another one is started.
-    """
+    """It is done once, whether it had come through or not; so are a removal and a note."""
     with closing(opened(way.url(root, "20s"))) as catalog:
         catalog.write("logs", FIRST, None)
         way.wire.lose(lost)
