@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Condition, Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,8 @@ class Link:
 
     def __init__(self, hosts: str, connected: Callable[[Link], None]) -> None:
         self._connected = connected
-        self.handler = _Handler()
+        self._news = Condition()
+        self.handler = _Handler(self._news)
         self.reasons = _Reasons(LOG, {})
         retry = KazooRetry(
             max_tries=-1,
@@ -74,12 +75,20 @@ class Link:
         cut_s = 0.0 if self.live.is_set() else monotonic() - self._cut
         return self.handler.ended.is_set() or cut_s > RENEWED_S
 
+    def wait(self, seconds: float) -> bool:
+        """Whether it is connected; that is waited for, unless it never will be again."""
+        with self._news:
+            self._news.wait_for(lambda: self.live.is_set() or self.handler.ended.is_set(), seconds)
+        return bool(self.live.is_set())
+
     def _hear(self, state: str) -> None:
         """Called by the thread of the connection, which must not wait for itself."""
         if state != KazooState.CONNECTED:
             self._cut = monotonic()
         else:
             self.reasons.last = ""
+            with self._news:
+                self._news.notify_all()
             self.handler.dispatch_callback(Callback("session", self._connected, (self,)))
 
     def end(self, wait_s: float = END_S) -> None:
@@ -100,8 +109,9 @@ class Link:
 class _Handler(SequentialThreadingHandler):  # type: ignore[misc]
     """Starts the threads of kazoo so that none of them prints why it ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, news: Condition) -> None:
         super().__init__()
+        self._news = news
         self.ended = Event()
 
     def spawn(self, func: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
@@ -111,7 +121,9 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]
             except Exception:
                 LOG.exception("a session with ZooKeeper has ended")
             finally:
-                self.ended.set()
+                with self._news:
+                    self.ended.set()
+                    self._news.notify_all()
 
         return super().spawn(run)
 

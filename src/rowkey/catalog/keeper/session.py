@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from threading import Lock
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kazoo.exceptions import (
@@ -34,7 +34,7 @@ from kazoo.exceptions import (
 from kazoo.protocol.states import EventType
 
 from rowkey.catalog.keeper.ensemble import Away, Denied, Node
-from rowkey.catalog.keeper.link import LOG, Link
+from rowkey.catalog.keeper.link import LOG, PAUSE_S, Link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -233,19 +233,27 @@ class Session:
             Away: there is none in time.
         """
         while True:
-            link = self._link
-            if link is None or link.is_over:
-                if link is not None:
-                    link.end(wait_s=0.0)
-                self._unanswered = ()
-                link = self._link = Link(self.hosts, self._connected)
-            if not link.live.wait(_left(until)):
+            link = self._renewed(until)
+            if not link.wait(_left(until)):
+                if link.is_over and _left(until):
+                    continue
                 raise Away(link.reasons.last or "no server answers", sent=False)
             if not all(one.wait(_left(until)) for one in self._unanswered):
                 raise Away("it has not answered what was asked before", sent=False)
             self._unanswered = ()
             if link.live.is_set():
                 return link
+
+    def _renewed(self, until: float) -> Link:
+        """The link that there is, or another one if that is over."""
+        if self._link is not None:
+            if not self._link.is_over:
+                return self._link
+            self._link.end(wait_s=0.0)
+            sleep(min(PAUSE_S, _left(until)))  # a server that makes no sense is not besieged
+        self._unanswered = ()
+        self._link = Link(self.hosts, self._connected)
+        return self._link
 
 
 class _Watch:
