@@ -47,9 +47,9 @@ class ZooKeeper:
     """
 
     def __init__(self, lost: int = 0) -> None:
+        built = programs()
         self.directory = Path(tempfile.mkdtemp(prefix="rowkey-zookeeper-", dir=RAM))
         self._claims = Claims()
-        built = programs()
         self.port = self._claims.port()
         ports = Ports(self.port, 0, ())
         self._state = State(built.java, built.class_path, ports, FLAGS)
