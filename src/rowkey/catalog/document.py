@@ -12,18 +12,20 @@ FORMAT = 1
 """Version of the document; it changes when a field is renamed or means something else."""
 
 
-def text_of(entry: Entry, table: str, version: int) -> str:
+def text_of(entry: Entry, table: str, version: int, mark: str = "") -> str:
     """An entry as the text of its document.
 
     Args:
         entry: the entry.
         table: the table's name.
         version: the version it is written as.
+        mark: tells one write from another of the same entry and version; readers pass it over.
     """
     document = {
         "format": FORMAT,
         "table": table,
         "version": version,
+        **({"mark": mark} if mark else {}),
         "hash": entry.hash,
         "declaration": entry.declaration,
         "generations": [
@@ -102,4 +104,4 @@ def _text(value: Any) -> str:
 
 
 def _refuse(where: str, what: str, allowed: str = "", remedy: str = "") -> NoReturn:
-    raise Unsupported(where, what, allowed, remedy or "Restore the file, or remove the table.")
+    raise Unsupported(where, what, allowed, remedy or "Restore it, or drop the table.")

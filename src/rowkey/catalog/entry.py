@@ -7,7 +7,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +17,8 @@ BORN = "rowkey.born"
 GENERATION, COUNTS, DECLARATION = "rowkey.generation", "rowkey.counts", "rowkey.declaration"
 DESIGN = "rowkey.design"
 """The words among a table's attributes that repeat its entry: number, counts, hash and text."""
+LIVE = "rowkey.live"
+"""The word that lists the counts of all generations, where rows may stand under several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,51 +70,6 @@ class Entry:
         """
         first = Generation(1, counts_of(design), tuple(splits), opened_ms)
         return cls(design.dumps(defaults=False), (first,))
-
-    @classmethod
-    def kept_by(
-        cls, table: str, words: Mapping[str, str], splits: Sequence[bytes], opened_ms: int
-    ) -> Entry | None:
-        """What a table itself keeps of its entry, for a catalog that does not know it.
-
-        The ids of `code` are not among it: of a table that has rows they are lost.
-
-        Args:
-            table: its name; that of a clone is another than the one it keeps.
-            words: its attributes.
-            splits: the row keys its regions begin with, ascending.
-            opened_ms: now, milliseconds since 1970.
-
-        Returns:
-            None where it keeps no design.
-
-        Raises:
-            Unsupported: what it keeps is not whole, is not of its first generation, or is no design
-                to this version of rowkey.
-
-        >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
-        >>> entry = Entry.of(design, (), 0)
-        >>> Entry.kept_by("t", entry.words, (), 0) == entry
-        True
-        """
-        text = words.get(DESIGN)
-        if text is None:
-            return None
-        if sha256(text.encode()).hexdigest() != words.get(DECLARATION):
-            what = f"{DESIGN} is not what {DECLARATION} is the hash of"
-            raise Unsupported(f"table {table}", what, remedy="Put back the words it was made with.")
-        if words.get(GENERATION) != "1":
-            what = f"it keeps generation {words.get(GENERATION)}, and not those before"
-            raise Unsupported(f"table {table}", what, "generation 1", "Restore its catalog.")
-        try:
-            design = Design.loads(text)
-        except DeclarationError as problem:
-            what = f"{DESIGN} is no design: {problem.mistakes[0].what}"
-            raise Unsupported(f"table {table}", what, remedy="Take a newer rowkey.") from None
-        if design.table != table:
-            declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-            design = Design(**{**declared, "table": table})
-        return cls.of(design, splits, opened_ms)
 
     @property
     def design(self) -> Design:

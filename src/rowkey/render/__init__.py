@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rowkey.render.standing import (
         REPAIR,
         count_document,
+        lapse_document,
         regions_document,
         regions_lines,
         repair_document,
@@ -81,7 +82,10 @@ else:
             ),
             "report": "KEY_BYTES Judged Redaction judged judged_together report_document",
             "rules": "RULES rule_lines rule_list rules_document",
-            "standing": "REPAIR count_document regions_document regions_lines repair_document",
+            "standing": (
+                "REPAIR count_document lapse_document regions_document regions_lines "
+                "repair_document"
+            ),
             "text": "check_lines print_simulation reasons sizing_lines vector_lines",
         },
     )
@@ -123,6 +127,7 @@ __all__ = [
     "judged",
     "judged_together",
     "junit_lines",
+    "lapse_document",
     "mistakes_document",
     "paths_of",
     "plain",

@@ -58,6 +58,14 @@ REPAIR = {
     "tables[].mended": "whether they were set aside, so that the table opens again",
     "tables[].batches_kept": "batches of changes that the table holds, from the first on",
     "tables[].changes_cut": "changes of single cells that were set aside, or more",
+    "catalog": "with a DESIGN, in place of the tables: what its catalog has lost, or null",
+    "catalog.table": "name of the table",
+    "catalog.catalog": "the catalog",
+    "catalog.what": "what it does not know, or knows of a table that is not there",
+    "catalog.broken": "why that cannot be mended, or null",
+    "catalog.mended": "whether it was",
+    "catalog.words": "what it is to know: generation, counts and hash of the design; null where it "
+    "is to forget the table, or cannot be mended",
 }
 
 
@@ -74,6 +82,7 @@ def repair_document(url: str, found: Iterable[Any], done: Iterable[Any]) -> dict
         "format": FORMAT,
         "url": url,
         "tables": [_table(one, mended.get(one.table)) for one in found],
+        "catalog": None,
     }
 
 
@@ -91,3 +100,21 @@ def _table(found: Any, mended: Any | None) -> dict[str, Any]:
         "batches_kept": None if mended is None else mended.batches,
         "changes_cut": None if mended is None else mended.changes_cut,
     }
+
+
+def lapse_document(url: str, found: Any) -> dict[str, Any]:
+    """What a catalog has lost, as `rowkey repair DESIGN -f json` prints it.
+
+    Args:
+        url: the place.
+        found: what is lost, mended or not; None if nothing is.
+    """
+    told = found and {
+        "table": found.table,
+        "catalog": found.catalog,
+        "what": found.what,
+        "broken": found.broken or None,
+        "mended": found.is_mended,
+        "words": None if found.entry is None else found.entry.words,
+    }
+    return {"format": FORMAT, "url": url, "tables": [], "catalog": told}
