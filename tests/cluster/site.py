@@ -80,6 +80,9 @@ def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
         "hbase.rpc.timeout": str(session_ms),
         "hbase.zookeeper.property.tickTime": str(ZK_TICK_MS),
         "hbase.client.scanner.timeout.period": str(SCANNER_LEASE_MS),
+        # A server tells a master that has died some 10,000 times a second that a region is closed,
+        # and waits for the new one by the number of those tries: 200 times this pause.
+        "hbase.rpc.shortoperation.retry.pause.time": "20",
         # The status of the cluster is half a second old at most.
         "hbase.regionserver.msginterval": "500",
         # Files that a compaction replaced are gone at once, not two minutes later.
