@@ -3,7 +3,16 @@
 from rowkey.catalog.codes import CatalogDictionary, Known
 from rowkey.catalog.contract import CATALOG_TABLE, Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
-from rowkey.catalog.entry import BORN, GENERATION, Entry, Generation, counts_of
+from rowkey.catalog.entry import (
+    BORN,
+    GENERATION,
+    MAX_STALE_S,
+    Entry,
+    Generation,
+    check_stale,
+    counts_of,
+)
+from rowkey.catalog.lease import Lease
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.stores import KINDS as CATALOGS
 
@@ -12,12 +21,15 @@ __all__ = [
     "CATALOGS",
     "CATALOG_TABLE",
     "GENERATION",
+    "MAX_STALE_S",
     "Catalog",
     "CatalogDictionary",
     "Difference",
     "Entry",
     "Generation",
     "Known",
+    "Lease",
+    "check_stale",
     "compare",
     "counts_of",
     "differences",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.errors import Conflict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rowkey.catalog.entry import Entry
 
 
@@ -88,6 +90,16 @@ class Catalog(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The names of the tables that are remembered, ascending."""
+
+    def watch(self, table: str, changed: Callable[[], None]) -> None:  # noqa: B027 - most cannot
+        """Have somebody told when the entry of a table may have changed.
+
+        A catalog that cannot notice it does nothing: who asks reads the entry now and then as well.
+
+        Args:
+            table: its name.
+            changed: called from any thread, any number of times; it must return at once.
+        """
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Let go of what the catalog holds; closing twice is harmless."""
