@@ -38,8 +38,17 @@ from rowkey.render.report import (
 )
 from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
 from rowkey.render.standing import (
+    BUCKETS,
+    CHANGED,
+    HISTORY,
     REPAIR,
+    buckets_document,
+    buckets_lines,
+    changed_document,
+    changed_lines,
     count_document,
+    history_document,
+    history_lines,
     regions_document,
     regions_lines,
     repair_document,
@@ -53,6 +62,8 @@ from rowkey.render.text import (
 )
 
 __all__ = [
+    "BUCKETS",
+    "CHANGED",
     "CHECK",
     "COMPARE",
     "COUNT",
@@ -61,6 +72,7 @@ __all__ = [
     "EXPLANATIONS",
     "FINDINGS",
     "FORMAT",
+    "HISTORY",
     "KEY_BYTES",
     "LANGUAGES",
     "REGIONS",
@@ -73,6 +85,10 @@ __all__ = [
     "Creation",
     "Judged",
     "Redaction",
+    "buckets_document",
+    "buckets_lines",
+    "changed_document",
+    "changed_lines",
     "check_document",
     "check_lines",
     "comparison_document",
@@ -85,6 +101,8 @@ __all__ = [
     "finding_lines",
     "findings_document",
     "github_lines",
+    "history_document",
+    "history_lines",
     "judged",
     "junit_lines",
     "mistakes_document",

@@ -37,13 +37,13 @@ from rowkey.table.scans.pieces import (
 from rowkey.table.scans.tokens import Token, digest_of, read_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
-    from rowkey.design import Design
     from rowkey.engines import Cursor, Reader
     from rowkey.plan import Asked, KeyRange
+    from rowkey.table.generations.live import Live
 
 MOST_SORTED = 1_000_000
 """Rows that are sorted in memory where the key does not give the order asked for."""
@@ -80,7 +80,7 @@ class Scan:
     columns. It can be iterated again: each time it reads the table as it then is.
 
     Args:
-        design: the table's design.
+        now: says what the table is; asked each time the scan is iterated.
         reader: the engine's table, or a snapshot of it.
         asked: the conditions and the order, bound.
         limit: most rows, or None.
@@ -91,7 +91,7 @@ class Scan:
 
     def __init__(
         self,
-        design: Design,
+        now: Callable[[], Live],
         reader: Reader,
         asked: Asked,
         *,
@@ -106,25 +106,49 @@ class Scan:
         if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
             what = f"{shown(threads)} cannot read"
             raise ReadError("threads", what, f"1..{MOST_THREADS}")
-        self.design = design
+        self.now = now
         self.reader = reader
         self.asked = asked
-        self.plan = plan_read(design.key, asked.bounds, asked.order)
-        self.residual = Residual(self.plan.residual, asked.bounds, design.fields)
         self.limit = limit
         self.threads = threads
         self.make = maker(into)
         self.is_plain = into is dict
-        self.digest = digest_of(asked.bounds, asked.order, str(design.key))
-        self.start = read_token(resume, self.digest) if resume is not None else None
-        self.last: Piece | Token | dict[str, Any] | None = self.start
-        self.copies = Copies(design.key, self.plan.merged)
+        self._resume = resume
+        self._bind(now())
+
+    def _bind(self, live: Live) -> None:
+        """Take the table for what it is."""
+        self.live = live
+        self.design = design = live.design
+        asked = self.asked
+        self.plan = plan_read(design.key, asked.bounds, asked.order)
+        self.residual = Residual(self.plan.residual, asked.bounds, design.fields)
+        self.copies = Copies(design.key, self.plan.merged, live.counting)
+        self.rank = live.rank if live.is_several else None
         self.sorts = self.plan.needs_sort
         self.repeats = design.layout.shares_rows or design.key.is_salted
         """Whether the row of a token is read again: copies of it, or events behind, may follow."""
-        if resume is not None and (self.sorts or self.copies.scattered):
+        self.digest = digest_of(asked.bounds, asked.order, live.uncounted, self.plan.merged)
+        resume = self._resume
+        self.start = None if resume is None else read_token(resume, self.digest)
+        self.last: Piece | Token | dict[str, Any] | None = self.start
+        if resume is not None and not self.has_tokens:
             what = "the key does not give the order asked for, so a scan cannot go on"
+            if live.is_several and not self.sorts:
+                what = "rows of several bucket counts do not stand in one order, so it cannot go on"
             raise ReadError("resume", what, "an order that the key gives")
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the scan can go on from where it stopped."""
+        return not (self.sorts or self.copies.scattered)
+
+    def _begin(self) -> None:
+        """Begin to read, in the table as it is now."""
+        live = self.now()
+        if live is not self.live:
+            self._bind(live)
+        self.last = self.start
 
     @property
     def reverse(self) -> bool:
@@ -149,7 +173,7 @@ class Scan:
         None before its first row, and where rows are sorted or a salt does not lead the key.
         """
         last = self.last
-        if last is None or self.sorts or self.copies.scattered:
+        if last is None or not self.has_tokens:
             return None
         if isinstance(last, Piece | Token):
             return str(Token(self.digest, last.behind, last.opening, last.prefix))
@@ -175,9 +199,11 @@ class Scan:
 
         Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
         """
-        if self.limit is None and self.pays_blocks:
-            return count_of(self)
-        return sum(1 for _ in copy(self).plain_rows())
+        one = copy(self)
+        one._begin()  # noqa: SLF001 - a scan of its own, so that the token stays
+        if one.limit is None and one.pays_blocks:
+            return count_of(one)
+        return sum(1 for _ in one.plain_rows())
 
     def to_arrow(self) -> pa.Table:
         """All rows as one Arrow table, in the same order, in the types of the fields.
@@ -186,7 +212,7 @@ class Scan:
         """
         import pyarrow as pa
 
-        self.last = self.start
+        self._begin()
         found = list(batches_of(self))
         self._stand_behind(found[-1:])
         return pa.Table.from_batches(found, schema_of(self))
@@ -205,7 +231,7 @@ class Scan:
         return self._batches(rows)
 
     def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
-        self.last = self.start
+        self._begin()
         for batch in resized(batches_of(self), rows):
             self._stand_behind([batch])
             yield batch
@@ -217,7 +243,7 @@ class Scan:
 
     def plain_rows(self) -> Iterator[dict[str, Any]]:
         """The rows as dictionaries, whatever class was asked for, in the order asked for."""
-        self.last = self.start
+        self._begin()
         if self.limit == 0:
             return
         if self.sorts:
@@ -247,7 +273,7 @@ class Scan:
 
     @property
     def _has_blocks(self) -> bool:
-        if self.design.key.is_salted:
+        if self.design.key.is_salted or self.live.is_several:
             return False
         is_one = self.plan.fan_out == 1 and not self.reverse and self.start is None
         return is_one or not self.design.layout.shares_rows
@@ -313,9 +339,10 @@ class Scan:
         ask = self._ask_behind() if rows else None
         cursors = [*self.opened(opened, rows, ask), *self.opened(opened, ranges)]
         runs = [self._late(r, c) for r, c in zip([*rows, *ranges], cursors, strict=True)]
-        found = merged(runs, reverse=self.reverse, copies=self.copies.pinned)
-        if self.copies.scattered:
-            found = gathered(found, self.copies.identity)
+        copies = self.copies
+        found = merged(runs, reverse=self.reverse, copies=copies.pinned, rank=self.rank)
+        if copies.scattered:
+            found = gathered(found, copies, self.rank)
         if self.start is None or not self.repeats:
             return found
         return behind(found, self.start, is_falling=self.reverse)
@@ -325,7 +352,8 @@ class Scan:
         if self.start is None:
             return list(self.plan.ranges)
         rest = partial(left_of, token=self.start, is_falling=self.reverse, again=self.repeats)
-        return [one for one in map(rest, self.plan.ranges) if one is not None]
+        left = (rest(one, self.copies.told(one.prefix)[0]) for one in self.plan.ranges)
+        return [one for one in left if one is not None]
 
     def opened(
         self, opened: ExitStack, ranges: list[KeyRange], ask: Ask | None = None
