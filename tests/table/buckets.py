@@ -18,7 +18,9 @@ FIELDS: dict[str, Any] = {
 KEY = "[bucket(host, 16)][host][ts]"
 HOSTS = ("w1", "w2", "w4", "w6", "w3", "w7", "w8", "w9", "w12")
 """All but `w3` have another bucket of 32 than of 16."""
-ROWS = [{"host": HOSTS[n % 9], "ts": n, "note": f"n{n}", "hits": n} for n in range(90)]
+ROWS: list[dict[str, Any]] = [
+    {"host": HOSTS[n % 9], "ts": n, "note": f"n{n}", "hits": n} for n in range(90)
+]
 
 
 def design(key: str = KEY, **words: Any) -> rowkey.Design:

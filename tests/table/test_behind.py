@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pytest
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from rowkey.catalog import Catalog
     from rowkey.table import Table
 
 
@@ -74,7 +75,7 @@ def test_a_client_that_slept_is_fenced(pair: tuple[Table, Table]) -> None:
     asleep.put(ROWS[0])
     set_buckets(setter, 32)
     moved_on(asleep, 90.0)
-    asleep.lease.catalog = Lost()
+    asleep.lease.catalog = cast("Catalog", Lost())
     for use in (
         lambda: asleep.put(ROWS[1]), lambda: asleep.get(ROWS[0]), lambda: asleep.delete(ROWS[0]),
         lambda: list(asleep.scan()), lambda: asleep.increment(ROWS[0], hits=1), asleep.count,

@@ -25,6 +25,9 @@ SOON = 3
 AGAIN = 30
 """Part of its time that lies between two tries, so that a catalog that is down is not besieged."""
 
+CLOSING_S = 5.0
+"""Seconds that a closed lease waits for an answer; then the catalog is closed under it."""
+
 
 class Lease:
     """What a client knows of a table, for as long as it may go by that.
@@ -193,9 +196,9 @@ class Lease:
                     self._thread = None
 
     def close(self) -> None:
-        """Ask no more; what is being asked is waited for. Closing twice is harmless."""
+        """Ask no more; what is being asked is waited for a while. Closing twice is harmless."""
         with self._lock:
             self._is_closed = True
             thread = self._thread
         if thread is not None and thread is not current_thread():
-            thread.join()
+            thread.join(CLOSING_S)

@@ -241,15 +241,12 @@ class Table:
         asked = self._asked(where, order, values, named)
         if reader is not None and not isinstance(reader, Reader):
             raise ReadError("reader", f"{shown(reader)} cannot be read", "what snapshot() gave")
-        return Scan(
-            self.now,
-            reader or self.store,
-            asked,
-            limit=limit,
-            resume=resume,
-            into=into,
-            threads=threads,
-        )
+        return self._scan(asked, reader, limit=limit, resume=resume, into=into, threads=threads)
+
+    def _scan(self, asked: Asked, reader: Reader | None = None, **words: Any) -> Scan:
+        """A scan of the table, or of a snapshot of it."""
+        follows = reader is None and self.engine.shared
+        return Scan(self.now, reader or self.store, asked, follows=follows, **words)
 
     def read(
         self,
@@ -281,7 +278,7 @@ class Table:
             raise ReadError("read", f"there is no read {name!r}", ", ".join(names), remedy)
         asked = ask(read.conditions, read.order, _given(values, named), self.design.fields)
         most = read.limit if limit is None else limit
-        return Scan(self.now, self.store, asked, limit=most, resume=resume, into=into)
+        return self._scan(asked, limit=most, resume=resume, into=into)
 
     def count(self, where: str | Sequence[Condition] = "", *values: Any, **named: Any) -> int:
         """How many rows meet some conditions; they are read to be counted."""

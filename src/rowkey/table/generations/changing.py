@@ -208,7 +208,7 @@ class Change:
     def _split(self) -> int:
         """Have regions begin where the new number wants them; how many were split."""
         store = self.table.store
-        there = {region.start for region in store.regions()}
+        there = {b"", *store.spec.splits}
         bounds = [at for at in self._bounds() if at not in there]
         for done, at in enumerate(bounds):
             self.progress("regions", done, len(bounds))
@@ -231,7 +231,7 @@ class Change:
     def _announced(self) -> Entry:
         """The entry in which the new number is announced, so that everyone reads and deletes so."""
         catalog, name = self.table.catalog, self._name
-        splits = tuple(region.start for region in self.table.store.regions())[1:]
+        splits = self.table.store.spec.splits
         for _ in range(TRIES):
             entry = self._read()
             if not self._require_free(entry):

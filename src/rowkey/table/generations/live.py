@@ -19,7 +19,7 @@ from rowkey.table.getting import Getting
 from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from rowkey.catalog import Entry, Lease
@@ -196,7 +196,7 @@ class Following:
     ) -> None:
         self.lease = lease
         self.declared = design
-        self.pause = time.sleep
+        self.pause: Callable[[float], None] = time.sleep
         """Waits so many seconds."""
         self._engine = engine
         self._of = (dictionary, store, stamps)
