@@ -37,7 +37,7 @@ def client(
     table = rowkey.open(design, url, clock=clock)
     table.lease.clock = time
     table.lease._since = table.lease._next = time.now
-    table._following.pause = time.pause
+    table.following.pause = time.pause
     return table
 
 

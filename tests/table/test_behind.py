@@ -147,7 +147,7 @@ def test_counts_wait_while_a_change_is_announced(pair: tuple[Table, Table]) -> N
         if len(waited) == 5:
             let_rule(other.catalog, "logs", entry.generations[-1].number)
 
-    other._following.pause = pause
+    other.following.pause = pause
     assert {"hits": 10} == other.increment(ROWS[0], hits=10)
     other.append(ROWS[0], note="!")
     assert other.check_and_put({**ROWS[0], "note": "new", "hits": 1}, hits=10)

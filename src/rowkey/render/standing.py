@@ -85,8 +85,8 @@ CHANGED = {
     "gets.after": "row keys that it tries until rows are moved",
     "scans.before": "ranges that a scan of all rows read",
     "scans.after": "ranges that it reads until rows are moved",
-    "reads.*.before": "ranges that a declared read read, by its name",
-    "reads.*.after": "ranges that it reads until rows are moved",
+    "reads.*.before": "ranges that a declared read read at most, by its name",
+    "reads.*.after": "ranges that it reads at most until rows are moved",
 }
 
 

@@ -55,19 +55,19 @@ class Table:
         self.catalog = catalog
         self.closed = False
         self.lease = following.lease
-        self._following = following
+        self.following = following
         self.now = following.now
         """Says what the table is: under which counts it is written, and under which it is read."""
 
     @property
     def design(self) -> Design:
         """The table's design, with the counts that rows are written under."""
-        return self._following.last.design
+        return self.following.last.design
 
     @property
     def writing(self) -> Writing:
         """What turns changes of rows into mutations."""
-        return self._following.last.writing
+        return self.following.last.writing
 
     # Writing
 
@@ -141,12 +141,12 @@ class Table:
             RowError: a column is no counter, or holds something else.
             DesignRefused: the key has a random salt.
         """
-        with self._following.counting() as writing:
+        with self.following.counting() as writing:
             return writing.increment(row, amounts)
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, with nothing in between."""
-        with self._following.counting() as writing:
+        with self.following.counting() as writing:
             writing.append(row, pieces)
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
@@ -159,7 +159,7 @@ class Table:
         Returns:
             Whether it was put.
         """
-        with self._following.counting() as writing:
+        with self.following.counting() as writing:
             return writing.check_and_put(row, expected)
 
     def batch(self, rows: int = ROWS, *, sync: bool | None = None) -> Batch:

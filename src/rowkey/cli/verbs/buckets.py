@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rowkey.table import Changed, Table
 
 
-@click.command(short_help="The number of buckets of a table: shown, or changed while it is used.")
+@click.command(short_help="How many buckets a table has; another number for one in use.")
 @click.argument("what", type=click.Choice(["show", "set", "history"]))
 @DESIGN
 @click.argument("count", required=False, type=int)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rowkey.catalog import Entry
     from rowkey.design import Design
+    from rowkey.table.generations.live import Live
     from rowkey.table.table import Table
 
     Progress = Callable[[str, int, int], None]
@@ -40,7 +41,7 @@ class Changed:
         regions: how many regions were split.
         gets: row keys that a get tries, before and after.
         scans: ranges that a scan of all rows reads, before and after.
-        reads: ranges that each declared read reads, before and after, by its name.
+        reads: ranges that each declared read reads at most, before and after, by its name.
     """
 
     part: str
@@ -159,21 +160,26 @@ class Change:
         number = entry.generations[-1].number
         self._take(let_rule(self.table.catalog, self._name, number))
         self._annotate()
-        after = self.table.now()
-        place = self.place
+        before, after, place = self._written_before(), self.table.now(), self.place
         return Changed(
             part=str(after.ruling.key.terms[place]),
             before=self.before.entry.ruling.counts[place],
             after=after.entry.ruling.counts[place],
             generation=after.entry.ruling.number,
             regions=regions,
-            gets=(self.before.places, after.places),
-            scans=(fan_out(self.before.design), fan_out(after.design)),
+            gets=(before.places, after.places),
+            scans=(fan_out(before.design), fan_out(after.design)),
             reads={
-                one.name: (fan_out(self.before.design, one), fan_out(after.design, one))
+                one.name: (fan_out(before.design, one), fan_out(after.design, one))
                 for one in after.design.reads
             },
         )
+
+    def _written_before(self) -> Live:
+        """The table as it was before the change was announced, by whom ever."""
+        entry = self.before.entry
+        generations = tuple(one for one in entry.generations if one.rules)
+        return self.table.following.under(replace(entry, generations=generations))
 
     @property
     def _name(self) -> str:

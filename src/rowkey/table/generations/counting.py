@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import counts_of
-from rowkey.plan import Asked, example_of, plan_read
+from rowkey.plan import example_of, plan_read
+from rowkey.schema import Equal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
     from rowkey.catalog import Generation
     from rowkey.design import Design
     from rowkey.plan import Read
+    from rowkey.schema import Bounds
     from rowkey.table.generations.live import Live
+
+TRIED = 32
+"""Values of which the ranges of a read are counted: whether two numbers put a row in one place is
+even odds at best, so that one of so many stands in both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +92,22 @@ def _part(live: Live, place: int) -> CountedPart:
 
 
 def fan_out(design: Design, read: Read | None = None) -> int:
-    """Ranges that a declared read reads, or a scan of all rows."""
-    asked = Asked({}) if read is None else example_of(read)
-    return plan_read(design.key, asked.bounds, asked.order).fan_out
+    """Ranges that a scan of all rows reads, or a declared read at most, as far as was tried."""
+    if read is None:
+        return plan_read(design.key, {}).fan_out
+    asked = example_of(read)
+    return max(
+        plan_read(design.key, _asking_for(row, asked.bounds), asked.order).fan_out
+        for row in design.key.examples(TRIED)
+    )
+
+
+def _asking_for(row: Mapping[str, Any], bounds: Bounds) -> Bounds:
+    """The same bounds, with the values of a row where one value is asked for."""
+    return {
+        name: Equal(row[name]) if isinstance(bound, Equal) and row.get(name) is not None else bound
+        for name, bound in bounds.items()
+    }
 
 
 def countable(design: Design) -> dict[int, int]:
