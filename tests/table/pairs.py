@@ -147,7 +147,7 @@ class Pair(Both):
         if self.table.scan(order=order).has_tokens:
             assert expected == list(self.table.scan(order=order, resume=token))
         else:
-            with pytest.raises(ReadError, match=r"cannot go on|in one order"):
+            with pytest.raises(ReadError, match="so it cannot go on"):
                 self.table.scan(order=order, resume=token)
 
     def compare(self) -> None:

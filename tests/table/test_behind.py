@@ -124,13 +124,21 @@ def test_a_put_behind_a_delete_of_the_same_moment_is_seen(logs: Table) -> None:
     """A row is named by what does not change, so that its timestamps rise across a change."""
     logs.writing.stamps.clock = lambda: 2_000_000_000_000
     for number in (32, 8, 16):
+        Change(logs, number, pause=no_time)._announced()
         logs.delete(ROWS[0])
         set_buckets(logs, number)
         logs.put(ROWS[0])
         assert ROWS[0] == logs.get(ROWS[0])
 
 
-# Counts
+def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
+    """Fields that are not given, and those that are given as None."""
+    set_buckets(logs, 32)
+    logs.replace({**ROWS[0], "hits": None})
+    logs.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": None})
+    left = [{**ROWS[0], "hits": None}, {**ROWS[1], "hits": None, "note": None}]
+    assert left == logs.get_many(ROWS[:2])
+    assert left == list(logs.scan("ts < 2", order="ts"))
 
 
 def test_counts_wait_while_a_change_is_announced(pair: tuple[Table, Table]) -> None:
@@ -189,6 +197,29 @@ class _Slow:
     def __init__(self, store: Any, increment: Any) -> None:
         self.increment = increment
         self.mutate = store.mutate
+
+
+def test_what_another_client_counted_meanwhile_is_not_undone(pair: tuple[Table, Table]) -> None:
+    """Between the look at a column and its being brought somebody else brings it, and counts."""
+    one, other = pair
+    one.put(ROWS[1])
+    set_buckets(one, 32)
+    other.lease.renew()
+    meanwhile = iter([1])
+    store = one.store
+
+    class Between(type(store)):  # type: ignore[misc]
+        """The engine's table, in which somebody else is faster once."""
+
+        def get(self, *words: Any) -> Any:
+            found = super().get(*words)
+            if next(meanwhile, None):
+                assert {"hits": 11} == other.increment(ROWS[1], hits=10)
+            return found
+
+    store.__class__ = Between
+    assert {"hits": 111} == one.increment(ROWS[1], hits=100)
+    assert 111 == one.get(ROWS[1])["hits"] == other.get(ROWS[1])["hits"]
 
 
 @pytest.mark.parametrize("key", [KEY, "[host][bucket(ts, 4)][ts]"])

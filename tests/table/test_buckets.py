@@ -187,6 +187,8 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp() -> None:
         for number, count in enumerate((0, 8, 2, 16)):
             if count:
                 set_buckets(table, count)
+                last = {"host": "a", "at": 1_000, "n": number - 1}
+                assert [last] == [table.get(host="a")] == list(table.scan())
             table.put({"host": "a", "at": 1_000, "n": number})
             assert {"host": "a", "at": 1_000, "n": number} == table.get(host="a")
             assert [{"host": "a", "at": 1_000, "n": number}] == list(table.scan())

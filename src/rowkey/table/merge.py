@@ -106,9 +106,19 @@ def _as_one(copies: list[Piece], rank: Rank | None) -> Piece:
     first = copies[0]
     if len(copies) == 1:
         return first
-    if rank is not None:
+    if rank is not None and _differ_at_one_time(copies):
         copies.sort(key=rank)
     return first._replace(cells=newest([one.cells for one in copies]))
+
+
+def _differ_at_one_time(copies: Sequence[Piece]) -> bool:
+    """Whether a column has two cells of one time that are not the same."""
+    seen: dict[tuple[str, bytes, int], bytes] = {}
+    for piece in copies:
+        for family, qualifier, timestamp, value, _, _ in piece.cells:
+            if seen.setdefault((family, qualifier, timestamp), value) != value:
+                return True
+    return False
 
 
 def gathered(pieces: Iterable[Piece], copies: Copies, rank: Rank | None = None) -> Iterator[Piece]:

@@ -228,9 +228,11 @@ class Change:
 
         Boundaries that are listed follow from no number.
         """
-        new = self.before.ruling.counting(self.counts)
+        old, new = self.before.ruling, self.before.ruling.counting(self.counts)
         if not (new.cut.needs_sample or new.cut.needs_count):
-            return new.cut.boundaries(new.key).splits
+            # Others may have merged regions that begin where the old number wants them.
+            as_before = set(old.cut.boundaries(old.key).splits)
+            return tuple(at for at in new.cut.boundaries(new.key).splits if at not in as_before)
         held = {key for one in self.before.designs for key in prefixes_of(one.key) or ()}
         return tuple(key for key in prefixes_of(new.key) or () if key not in held)
 

@@ -60,7 +60,7 @@ class Live:
             return one.in_use(dictionary, secrets.randbits(63))
 
         self.entry = entry
-        self.designs = tuple(used(design.counting(counts)) for counts in distinct_counts(entry))
+        self.designs = tuple(used(_under(design, counts)) for counts in distinct_counts(entry))
         """The design under each count that rows may stand under: the ruling one first, then the
         others, the newest generation's first."""
         self.ruling = self.designs[0]
@@ -68,8 +68,6 @@ class Live:
         """The design that reads: it finds and decodes what any of them has written."""
         self.counting = frozenset(countable(self.ruling))
         """The places of the parts of the key that may get another count."""
-        self.uncounted = print_key(design.counted(dict.fromkeys(counts_of(design), 0)))
-        """The key as it is under any counts."""
         named = used(design).key
         is_first = str(named) == str(self.ruling.key)
         self.writing = Writing(self.designs, store, stamps, None if is_first else named)
@@ -87,6 +85,11 @@ class Live:
             return len(self.designs)
         others = {repr([p for p in one.key.parts if p.fields]) for one in self.designs}
         return self.design.key.salt_count * len(others)
+
+    def uncounted(self, leading: int) -> str:
+        """The key, without the numbers of those of its leading parts that may get another."""
+        places = (place for place in self.counting if place < leading)
+        return print_key(self.ruling.counted(dict.fromkeys(places, 0)))
 
     def coordinates(self, values: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
         """Where a row stands: its key, less chance, what opens its qualifiers, its event time."""
@@ -162,6 +165,11 @@ def _keys(key: Key, values: Mapping[str, Any]) -> Iterator[bytes]:
     """The row keys that values have, one for each number that a random salt may take."""
     salts = range(key.salt_count) if key.is_salted else (None,)
     return (key.encode(values, salt=salt) for salt in salts)
+
+
+def _under(design: Design, counts: Mapping[int, int]) -> Design:
+    """A design under some counts; the same one if these are its own."""
+    return design if counts_of(design) == counts else design.counting(counts)
 
 
 def distinct_counts(entry: Entry) -> list[Mapping[int, int]]:

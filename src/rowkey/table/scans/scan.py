@@ -115,16 +115,17 @@ class Scan:
         self.sorts = self.plan.needs_sort
         self.repeats = design.layout.shares_rows or design.key.is_salted
         """Whether the row of a token is read again: copies of it, or events behind, may follow."""
-        self.digest = digest_of(asked.bounds, asked.order, live.uncounted, self.plan.merged)
+        merged = self.plan.merged
+        self.digest = digest_of(asked.bounds, asked.order, live.uncounted(merged), merged)
         resume = self._resume
-        self._given = None if resume is None else read_token(resume, self.digest)
-        self.start = self._given
-        self.last: Piece | Token | dict[str, Any] | None = self.start
         if resume is not None and not self.has_tokens:
             what = "the key does not give the order asked for, so a scan cannot go on"
             if live.is_several and not self.sorts:
                 what = "rows of several bucket counts do not stand in one order, so it cannot go on"
             raise ReadError("resume", what, "an order that the key gives")
+        self._given = None if resume is None else read_token(resume, self.digest)
+        self.start = self._given
+        self.last: Piece | Token | dict[str, Any] | None = self.start
 
     @property
     def has_tokens(self) -> bool:
