@@ -11,12 +11,15 @@ from rowkey.catalog.entry import (
     DESIGN,
     GENERATION,
     LIVE,
+    MAX_STALE_S,
+    STALE,
     Entry,
     Generation,
+    check_stale,
     counts_of,
 )
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, Unsupported
+from rowkey.errors import DeclarationError, Refused, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +98,8 @@ def restored(
         places = ", ".join(str(place) for place in sorted(counts_of(design)))
         what = f"other parts of its key count than those of its design: {words.get(COUNTS, 'none')}"
         raise Unsupported("words", what, f"counts of the places {places or 'none'}", BACKUP)
-    return Entry(design.dumps(defaults=False), generations)
+    stale_s = _seconds(words)
+    return Entry(design.dumps(defaults=False), generations, max_stale_s=stale_s, longest_s=stale_s)
 
 
 def _declared(table: str, words: Mapping[str, str]) -> Design:
@@ -142,6 +146,17 @@ def _counts(text: str) -> dict[int, int]:
     if any(count < 1 for count in found.values()):
         raise ValueError(text)
     return found
+
+
+def _seconds(words: Mapping[str, str]) -> float:
+    """For how long some client may go on without its catalog, as a table tells it."""
+    told = words.get(STALE, f"{MAX_STALE_S:g}")
+    try:
+        seconds = float(told)
+        check_stale(seconds)
+    except (ValueError, Refused):
+        raise Unsupported("words", f"{STALE} is {told!r}", "seconds", BACKUP) from None
+    return seconds
 
 
 def _number(words: Mapping[str, str]) -> int:

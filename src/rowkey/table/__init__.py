@@ -1,6 +1,8 @@
 """A table in use: opened, written, read in order and changed, in values."""
 
 from rowkey.table.batch import Batch
+from rowkey.table.generations.changing import Changed
+from rowkey.table.generations.counting import Buckets, CountedPart
 from rowkey.table.loading import Loaded, load_file
 from rowkey.table.merge import merged
 from rowkey.table.opening import Lapse, create_table, drop_table, open_table, repair_catalog
@@ -11,6 +13,9 @@ from rowkey.table.table import Table
 
 __all__ = [
     "Batch",
+    "Buckets",
+    "Changed",
+    "CountedPart",
     "Lapse",
     "Loaded",
     "Scan",

@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CATALOG_TABLE, COUNTS, lapse, open_catalog
+from rowkey.catalog import CATALOG_TABLE, COUNTS, check_stale, lapse, open_catalog
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Conflict, Refused, Unsupported, shown
@@ -28,6 +28,7 @@ def open_table(
     splits: Sequence[bytes] | None = None,
     sync: bool = False,
     clock: Callable[[], int] | None = None,
+    max_stale: float | None = None,
 ) -> Table:
     """The table of a design, to be written and read.
 
@@ -40,6 +41,9 @@ def open_table(
         sync: whether every write is on disk before the call returns; otherwise it survives the
             death of the process, not of the machine.
         clock: milliseconds since 1970, for timestamps and times to live; this machine's if None.
+        max_stale: seconds that the table may be used while its catalog does not answer; then
+            everything is refused until it does. A table that is made now has this for all who open
+            it, 60 s if None; of another one it is this client's, no longer than the table's.
 
     Raises:
         DriftError: the design is not the one the table was made with.
@@ -56,11 +60,13 @@ def open_table(
     {'host': 'web-1', 'ts': 1}
     """
     _check_given(design, url, splits)
+    if max_stale is not None:
+        check_stale(max_stale)
     clock = clock or now_ms
     makes = create and not isinstance(design, str)
     with ExitStack() as held:
         engine = held.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
-        place = held.enter_context(Place(engine, design, url))
+        place = held.enter_context(Place(engine, design, url, max_stale))
         if isinstance(design, str):
             table = place.remembered(clock)
         else:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
     BORN,
+    MAX_STALE_S,
     CatalogDictionary,
     Entry,
+    Lease,
     is_first,
     lapse,
     open_catalog,
@@ -22,6 +24,7 @@ from rowkey.catalog import (
 from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
+from rowkey.table.generations.live import Following
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
@@ -72,8 +75,10 @@ def spec_of(design: Design, splits: Sequence[bytes]) -> TableSpec:
 class Place:
     """An engine, and the catalog that remembers its tables."""
 
-    def __init__(self, engine: Engine, design: Design | str, url: str) -> None:
-        self.engine, self.url = engine, url
+    def __init__(
+        self, engine: Engine, design: Design | str, url: str, max_stale_s: float | None = None
+    ) -> None:
+        self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
         self.name = design if isinstance(design, str) else design.table
         self.declared = None if isinstance(design, str) else design.declaration.catalog
         self.kept: Mapping[str, str] = {}
@@ -148,7 +153,8 @@ class Place:
         if self.engine.has(self.name):
             self.is_made = True
             self.require_new()
-        entry = Entry.of(design, keys, clock())
+        stale_s = MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
+        entry = Entry.of(design, keys, clock(), stale_s)
         if before is not None:  # ids that somebody may have given out are never given out again
             entry = replace(entry, codes=before.codes)
         version = self.catalog.write(
@@ -176,7 +182,9 @@ class Place:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
             raise missing(self.url, self.name, self.engine)
-        return self._in_use(self._entry(clock).design, clock)
+        since = time.monotonic()
+        entry = self._entry(clock)
+        return self._in_use(entry.design, entry, clock, since)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
         """The table of a design, once the catalog has it with its safe changes.
@@ -184,13 +192,14 @@ class Place:
         Raises:
             DriftError: there are others; nothing is changed.
         """
+        since = time.monotonic()
         self._entry(clock)
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         if not entry.words.items() <= self.kept.items():
             # It has changed, or who changed it died before this. Others' words stay.
             store = self.engine.table(self.name)
             store.annotate({**store.described[1], **entry.words})
-        return self._in_use(standing(design, entry.design), clock)
+        return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self, clock: Callable[[], int]) -> Entry:
         """What the catalog remembers of a table that the engine has.
@@ -237,12 +246,16 @@ class Place:
             raise Unsupported("words", what, "a key without code, or a table without rows")
         return entry
 
-    def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
+    def _in_use(
+        self, design: Design, entry: Entry, clock: Callable[[], int], since: float
+    ) -> Table:
+        """The table of a design, from what was asked of the catalog at a time."""
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
-        used = design.in_use(dictionary, secrets.randbits(63))
         store = self.engine.table(design.table)
         _compare_families(design, store)
-        return Table(used, self.engine, store, Stamps(clock), self.catalog)
+        lease = Lease(self.catalog, design.table, entry, self.max_stale_s, since=since)
+        following = Following(design, lease, dictionary, self.engine, store, Stamps(clock))
+        return Table(following, self.engine, store, self.catalog)
 
 
 def _boundaries(design: Design) -> tuple[bytes, ...]:
