@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey import Design
-from rowkey.catalog import Entry, check_stale
+from rowkey.catalog import Entry, check_stale, restored
 from rowkey.catalog.document import entry_of, text_of
 from rowkey.errors import Refused, Unsupported
 
@@ -42,8 +42,25 @@ def test_the_words_of_a_table_follow_what_rules() -> None:
         "rowkey.counts": "0=32",
         "rowkey.live": "1:0=16 2:0=32",
         "rowkey.declaration": FIRST.hash,
+        "rowkey.design": FIRST.declaration,
     }
     assert expected == RULED.words
+
+
+@given(st.lists(st.floats(0.5, 600), min_size=1, max_size=4))
+def test_the_words_of_a_table_give_its_entry_back(times: list[float]) -> None:
+    """What rules, under which counts, and for how long clients may go on is what it was."""
+    entry = Entry.of(DESIGN, (), 0, round(times[0], 1))
+    for number, stale_s in enumerate(times[1:]):
+        entry = entry.announcing({0: number + 2}, (), 0, round(stale_s, 1)).ruled()
+    assert entry == restored("logs", entry.words, (), 0)
+
+
+@pytest.mark.parametrize("told", ["x", "-1", "nan", "", "1e9"])
+def test_a_word_that_is_no_time_is_told(told: str) -> None:
+    """What was changed by hand is not gone by."""
+    with pytest.raises(Unsupported, match="rowkey.stale is"):
+        restored("logs", {**FIRST.words, "rowkey.stale": told}, (), 0)
 
 
 def test_an_entry_without_the_new_words_is_read() -> None:
@@ -76,12 +93,9 @@ def test_each_new_word_is_checked(word: str, value: object) -> None:
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=6), st.integers(0, 6))
 def test_a_setter_waits_for_the_longest_time_of_any_client(times: list[float], dies: int) -> None:
-    """Whatever times a table has had, and wherever a setter died, no client may outlive the wait.
-
-    A client goes on for as long as the entry it read says. When a generation comes to rule, those
-    that read an entry before it was announced must be at their end, also if the setter that
-    announced it died and another one waits.
-    """
+    """Whatever times a table has had, and wherever a setter died, no client outlives the wait."""
+    # A client goes on for as long as the entry it read says. When a generation comes to rule, those
+    # that read an entry before it was announced must be at their end.
     entry = Entry.of(DESIGN, (), 0, times[0])
     held = [entry.max_stale_s]  # of clients that have read some entry, and may not have read others
     for number, stale_s in enumerate(times[1:]):

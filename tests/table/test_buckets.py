@@ -161,10 +161,7 @@ ALLOWED = [
 
 @pytest.mark.parametrize(("key", "count", "part"), ALLOWED)
 def test_what_follows_from_the_rest_may_change(key: str, count: int, part: Any) -> None:
-    """A part that tells no rows apart gets another number, wherever it stands, and rows are found.
-
-    It is named by its place, by its kind, or as it is written.
-    """
+    """A part that tells no rows apart gets another number, wherever it stands, however named."""
     with client(design(key, splits=None), "memory:", Time()) as table:
         for row in ROWS[:30]:
             table.put(row)
@@ -177,10 +174,7 @@ def test_what_follows_from_the_rest_may_change(key: str, count: int, part: Any) 
 
 
 def test_a_return_is_refused_where_a_field_is_the_timestamp() -> None:
-    """Of two writes of one time nobody could tell which is the later, once a number has come back.
-
-    Under numbers that it has not had the later write counts, as under one number.
-    """
+    """Of two writes of one time nobody could tell the later, once a number has come back."""
     fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
     stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=fields)
     with client(stamped, "memory:", Time()) as table:

@@ -110,11 +110,7 @@ def made(url: str, count: int) -> Table:
     ("before", "after"), [(4, 8), pytest.param(16, 32, marks=pytest.mark.long)]
 )
 def test_a_live_table_changes_its_buckets(before: int, after: int, hbase_url: str) -> None:
-    """Four processes write, one of which sleeps through the change, and two threads read.
-
-    Every row that was acknowledged is there, each once and in order, and no count is lost. The one
-    that slept reads of the change before it writes again.
-    """
+    """What four processes had acknowledged is there, once, in order; one slept through it all."""
     with ExitStack() as held:
         table = held.enter_context(made(hbase_url, before))
         name = table.design.table
