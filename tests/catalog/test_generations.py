@@ -59,7 +59,7 @@ def test_the_words_of_a_table_give_its_entry_back(times: list[float]) -> None:
 @pytest.mark.parametrize("told", ["x", "-1", "nan", "", "1e9"])
 def test_a_word_that_is_no_time_is_told(told: str) -> None:
     """What was changed by hand is not gone by."""
-    with pytest.raises(Unsupported, match="rowkey.stale is"):
+    with pytest.raises(Unsupported, match=r"rowkey\.stale is"):
         restored("logs", {**FIRST.words, "rowkey.stale": told}, (), 0)
 
 
