@@ -25,6 +25,7 @@ from table.test_scan_law import STANDING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cluster import Cluster
     from rowkey.table import Table
 
 FIELDS: dict[str, Any] = {
@@ -91,13 +92,14 @@ class Writer:
         self.process.stdout.close()
 
 
-def made(url: str, count: int) -> Table:
+def made(url: str, count: int, catalog: str | None = None) -> Table:
     """A table of so many buckets with the standing rows."""
     design = rowkey.Design(
         f"live.{token_hex(4)}",
         f"[bucket(host, ts, {count})][host][ts]",
         fields=FIELDS,
         splits="per_bucket",
+        catalog=catalog,
     )
     table = rowkey.open(design, url, max_stale=STALE_S)
     with table.batch() as batch:
@@ -106,13 +108,25 @@ def made(url: str, count: int) -> Table:
     return table
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [(4, 8), pytest.param(16, 32, marks=pytest.mark.long)]
-)
-def test_a_live_table_changes_its_buckets(before: int, after: int, hbase_url: str) -> None:
+def in_zookeeper(cluster: Cluster) -> str:
+    """A catalog in the ZooKeeper that the cluster itself uses."""
+    return f"zookeeper://{cluster.zookeeper}/rowkey-{token_hex(4)}?timeout=500ms"
+
+
+CHANGES = [
+    (16, 32, True),
+    *(pytest.param(16, 32, is_in, marks=pytest.mark.long) for is_in in 10 * (False, True)),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "is_in_zookeeper"), CHANGES)
+def test_a_live_table_changes_its_buckets(
+    before: int, after: int, is_in_zookeeper: bool, hbase_url: str, hbase_cluster: Cluster
+) -> None:
     """What four processes had acknowledged is there, once, in order; one slept through it all."""
     with ExitStack() as held:
-        table = held.enter_context(made(hbase_url, before))
+        catalog = in_zookeeper(hbase_cluster) if is_in_zookeeper else None
+        table = held.enter_context(made(hbase_url, before, catalog))
         name = table.design.table
         held.callback(drop_table, name, hbase_url)
         held.callback(table.close)
