@@ -34,7 +34,7 @@ def command(url: str, design: str | None, output: str, *, yes: bool) -> int:
     \b
     rowkey repair rocks:./data
     rowkey repair rocks:./data --yes -f json
-    rowkey repair hbase://zk1,zk2:2181/hbase logs.toml
+    rowkey repair rocks:./data logs.toml --yes
     """
     from rowkey.render import repair_document
 
