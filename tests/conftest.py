@@ -6,7 +6,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["oracles.plugin", "cluster.plugin"]
+pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin"]
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 # `make test` tries the same cases on every machine, so that it fails for what was changed and for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from secrets import token_hex
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,10 @@ OTHER = Entry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
 def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
     """An empty catalog of each kind."""
     engine = "rocks:" if request.param == "table" else ""
-    with closing(open_catalog(f"{request.param}:{engine}{tmp_path / 'designs'}")) as catalog:
+    url = f"{request.param}:{engine}{tmp_path / 'designs'}"
+    if request.param == "zookeeper":
+        url = request.getfixturevalue("zookeeper").url(f"/rowkey/{token_hex(4)}")
+    with closing(open_catalog(url)) as catalog:
         yield catalog
 
 

@@ -5,6 +5,8 @@ odd seed to some at a time.
 `rewrite DIRECTORY` forks, for each line of its input, a child that writes the entry again and again
 and prints `wrote VERSION` once it is written; the parent prints `forked PID`, and `gone PID` once
 the child is dead.
+`race URL` reads the entry, prints `read VERSION`, waits for a line of its input, replaces it,
+prints `won VERSION` or `lost`, waits for a line, and begins again.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from rowkey.catalog import CatalogDictionary, Entry, open_catalog
 from rowkey.design import Design
+from rowkey.errors import Conflict
 
 DESIGN = Design("logs", "[code(host)][n]", fields={"host": "text", "n": "u64"})
 VALUES = 700
@@ -72,9 +75,28 @@ def write_for_ever(directory: str) -> None:
         print("wrote", version, flush=True)
 
 
+def race(url: str) -> None:
+    """Read the entry, wait for a line, replace it; again and again, until there is no line."""
+    catalog = open_catalog(url)
+    while True:
+        entry = catalog.read("logs")
+        assert entry is not None
+        print("read", entry.version, flush=True)
+        if not sys.stdin.readline():
+            break
+        try:
+            print("won", catalog.write("logs", entry, entry.version), flush=True)
+        except Conflict:
+            print("lost", flush=True)
+        sys.stdin.readline()
+    catalog.close()
+
+
 if __name__ == "__main__":
     verb, where, *numbers = sys.argv[1:]
     if verb == "allocate":
         allocate(where, *map(int, numbers))
+    elif verb == "race":
+        race(where)
     else:
         rewrite(where)

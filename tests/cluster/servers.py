@@ -133,7 +133,7 @@ class Cluster:
         write_site(self.directory, settings)
         log_of(self.directory, "any").parent.mkdir()
         state.write(self.directory)
-        self._keeper = _keeper(self.directory)
+        self._keeper = keeper_of(self.directory)
         # Else all regions may go to the first server that is up; not so at a later start,
         # when a server may be missing for good.
         servers = len(state.ports.servers)
@@ -349,7 +349,7 @@ class Cluster:
         self.stop()
 
 
-def _keeper(directory: Path) -> subprocess.Popen[bytes]:
+def keeper_of(directory: Path) -> subprocess.Popen[bytes]:
     """A process that ends the cluster when this one ends, however it ends."""
     tests = str(Path(__file__).parents[1])
     return subprocess.Popen(

@@ -19,6 +19,18 @@ def lossy() -> Table:
     return rowkey.open(Design("t", "[host][truncate(name, 3)]", fields=LOSSY), "memory:")
 
 
+@pytest.mark.parametrize("key", ["[host]", "[salt(8)][host]"])
+def test_a_replaced_event_shows_no_older_one(key: str) -> None:
+    """Where a field is the timestamp, what is not given is gone in every copy, of every time."""
+    fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}}
+    columns = {name: {"type": "u32", "nullable": True} for name in ("a", "b")}
+    with rowkey.open(Design("t", key, fields=fields | columns), "memory:") as table:
+        for n in range(20):
+            table.put({"host": "x", "at": 1_000 + n, "a": n, "b": n})
+        table.replace({"host": "x", "at": 2_000, "a": 7})
+        assert {"host": "x", "at": 2_000, "a": 7, "b": None} == table.get(host="x")
+
+
 def test_a_move_within_one_key_keeps_the_row() -> None:
     """A field that changes behind what the key holds of it moves nothing."""
     with lossy() as table:

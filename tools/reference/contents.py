@@ -17,6 +17,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "transforms": kinds.transforms,
     "splits": kinds.splits,
     "places": kinds.places,
+    "catalogs": kinds.catalogs,
     "formats": kinds.formats,
     "arrivals": kinds.arrivals,
     "draws": kinds.draws,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tools.reference.markdown import code, codes, docstring, page, section, table
 
 from rowkey import DeclarationError, bind_key
+from rowkey.catalog import CATALOGS
 from rowkey.heat import CAUSES
 from rowkey.keys import TRANSFORMS, TYPES, Count, Part, Vector
 from rowkey.regions import SPLITS, CutRequest, to_binary
@@ -37,6 +38,21 @@ def _overview(kinds: Mapping[str, Any]) -> str:
         [f"[{code(name)}](#{name})", docstring(kind).split("\n\n")[0]] for name, kind in own(kinds)
     )
     return table(["kind", "gives"], rows)
+
+
+def catalogs() -> str:
+    """The places where designs may be remembered.
+
+    A design names one by `catalog`; without that word, what an engine holds is remembered beside
+    it. Everyone who opens a table must reach its catalog, and nobody else need. How to choose, and
+    what happens when one is away, is told [in a guide](../guides/where-designs-are-remembered.md).
+    """
+    sections = (_catalog(name, kind) for name, kind in own(CATALOGS))
+    return page("Catalogs", catalogs, _overview(CATALOGS), *sections)
+
+
+def _catalog(name: str, kind: Any) -> str:
+    return section(f"## {name}", docstring(kind))
 
 
 def fields() -> str:
@@ -326,6 +342,7 @@ TELLERS: tuple[tuple[Mapping[str, Any], Callable[[str, Any], str]], ...] = (
     (TRANSFORMS, _transform),
     (SPLITS, _split),
     (PLACES, _place),
+    (CATALOGS, _catalog),
     (FORMATS, _format),
     (DRAWS, _draw),
     (CAUSES, _cause),

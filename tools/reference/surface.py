@@ -84,6 +84,9 @@ DOCUMENTS = {
     "count": render.COUNT,
     "count --regions": render.REGIONS,
     "repair": render.REPAIR,
+    "buckets show": render.BUCKETS,
+    "buckets set": render.CHANGED,
+    "buckets history": render.HISTORY,
 }
 
 

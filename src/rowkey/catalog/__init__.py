@@ -3,26 +3,44 @@
 from rowkey.catalog.codes import CatalogDictionary, Known
 from rowkey.catalog.contract import CATALOG_TABLE, Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
-from rowkey.catalog.entry import BORN, GENERATION, Entry, Generation, counts_of
+from rowkey.catalog.entry import (
+    BORN,
+    COUNTS,
+    GENERATION,
+    MAX_STALE_S,
+    Entry,
+    Generation,
+    check_stale,
+    counts_of,
+)
+from rowkey.catalog.lease import Lease
 from rowkey.catalog.remembering import evolved, open_catalog, remember
+from rowkey.catalog.restoring import is_first, lapse, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
 
 __all__ = [
     "BORN",
     "CATALOGS",
     "CATALOG_TABLE",
+    "COUNTS",
     "GENERATION",
+    "MAX_STALE_S",
     "Catalog",
     "CatalogDictionary",
     "Difference",
     "Entry",
     "Generation",
     "Known",
+    "Lease",
+    "check_stale",
     "compare",
     "counts_of",
     "differences",
     "evolved",
+    "is_first",
+    "lapse",
     "open_catalog",
     "remember",
+    "restored",
     "standing",
 ]

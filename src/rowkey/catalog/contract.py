@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.errors import Conflict
+from rowkey.errors import Conflict, Unsupported
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rowkey.catalog.entry import Entry
+    from rowkey.engines import Engine
 
 
 CATALOG_TABLE = "rowkey.catalog"
@@ -36,6 +39,19 @@ class Catalog(ABC):
         Raises:
             Unsupported: it cannot be reached.
         """
+
+    @classmethod
+    def beside(cls, engine: Engine, url: str) -> Catalog:
+        """Open the catalog that the kind's name alone means: it is where the tables are.
+
+        Args:
+            engine: where they are; it stays open when the catalog is closed.
+            url: the engine's, for messages.
+
+        Raises:
+            Unsupported: the kind needs a place of its own.
+        """
+        raise Unsupported("catalog", f"{cls.name!r} alone names no place", f"{cls.name}:WHERE")
 
     @abstractmethod
     def read(self, table: str) -> Entry | None:
@@ -88,6 +104,16 @@ class Catalog(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The names of the tables that are remembered, ascending."""
+
+    def watch(self, table: str, changed: Callable[[], None]) -> None:  # noqa: B027 - most cannot
+        """Have somebody told when the entry of a table may have changed.
+
+        A catalog that cannot notice it does nothing: who asks reads the entry now and then as well.
+
+        Args:
+            table: its name.
+            changed: called from any thread, any number of times; it must return at once.
+        """
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Let go of what the catalog holds; closing twice is harmless."""

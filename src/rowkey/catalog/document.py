@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from rowkey.catalog.entry import Entry, Generation
+from rowkey.catalog.entry import MAX_STALE_S, MOST_STALE_S, Entry, Generation
 from rowkey.errors import Unsupported
 
 FORMAT = 1
 """Version of the document; it changes when a field is renamed or means something else."""
 
 
-def text_of(entry: Entry, table: str, version: int) -> str:
+def text_of(entry: Entry, table: str, version: int, mark: str = "") -> str:
     """An entry as the text of its document.
 
     Args:
         entry: the entry.
         table: the table's name.
         version: the version it is written as.
+        mark: tells one write from another of the same entry and version; readers pass it over.
     """
     document = {
         "format": FORMAT,
         "table": table,
         "version": version,
+        **({"mark": mark} if mark else {}),
         "hash": entry.hash,
         "declaration": entry.declaration,
         "generations": [
@@ -32,9 +34,12 @@ def text_of(entry: Entry, table: str, version: int) -> str:
                 "counts": {str(place): count for place, count in one.counts.items()},
                 "splits": [split.hex() for split in one.splits],
                 "opened_ms": one.opened_ms,
+                "rules": one.rules,
             }
             for one in entry.generations
         ],
+        "max_stale_s": entry.max_stale_s,
+        "longest_s": entry.longest_s,
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -73,26 +78,47 @@ def entry_of(data: bytes, table: str, where: str) -> Entry:
 
 
 def _entry(document: dict[str, Any]) -> Entry:
-    """The fields of a document, each of the type it must have."""
+    """The fields of a document, each of the type it must have.
+
+    One that was written before there was a second generation says of none whether it rules.
+    """
     generations = tuple(
         Generation(
             _whole(one["number"]),
             {int(place): _whole(count) for place, count in one["counts"].items()},
             tuple(bytes.fromhex(split) for split in one["splits"]),
             _whole(one["opened_ms"], least=0),
+            _truth(one.get("rules", True)),
         )
         for one in document["generations"]
     )
     if not generations:
         raise ValueError("it has no generation")
+    if not all(one.rules for one in generations[:-1]) or not generations[0].rules:
+        raise ValueError("a generation that does not rule yet is not the last of several")
     codes = {name: tuple(map(_text, values)) for name, values in document["codes"].items()}
-    return Entry(_text(document["declaration"]), generations, codes, _whole(document["version"]))
+    stale_s = _seconds(document.get("max_stale_s", MAX_STALE_S))
+    longest_s = _seconds(document.get("longest_s", stale_s))
+    version = _whole(document["version"])
+    return Entry(_text(document["declaration"]), generations, codes, version, stale_s, longest_s)
 
 
 def _whole(value: Any, least: int = 1) -> int:
     if type(value) is not int or value < least:
         raise ValueError(f"{value!r} is no whole number from {least} on")
     return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
+    return value
+
+
+def _seconds(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 < value <= MOST_STALE_S:
+        raise ValueError(f"{value!r} is no number of seconds above 0")
+    return float(value)
 
 
 def _text(value: Any) -> str:
@@ -102,4 +128,4 @@ def _text(value: Any) -> str:
 
 
 def _refuse(where: str, what: str, allowed: str = "", remedy: str = "") -> NoReturn:
-    raise Unsupported(where, what, allowed, remedy or "Restore the file, or remove the table.")
+    raise Unsupported(where, what, allowed, remedy or "Restore it, or drop the table.")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog.entry import counts_of
-from rowkey.design import Design
 from rowkey.errors import DeclarationError, DriftError, Mistake
 from rowkey.keys import Change
-from rowkey.schema import Call, print_key
+from rowkey.schema import print_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.schema import Term
 
@@ -57,6 +57,7 @@ def compare(declared: Design, remembered: Design) -> DriftError | None:
         declared: the design that is to open the table.
         remembered: the design that the catalog remembers.
 
+    >>> from rowkey.design import Design
     >>> old = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u8"})
     >>> compare(Design("t", "[bucket(id, 8)][id]", fields={"id": "u64", "n": "u8"}), old) is None
     True
@@ -77,22 +78,18 @@ def standing(declared: Design, remembered: Design) -> Design:
     """
     if counts_of(declared) == counts_of(remembered):
         return declared
-    words = declared.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    words["key"] = print_key(counted(declared, remembered))
-    found = Design(**words)
-    found.directory = declared.directory
-    return found
+    return declared.counting(_shared(declared, remembered))
 
 
 def counted(declared: Design, remembered: Design) -> tuple[Term, ...]:
     """The terms of a key with the counts of another, where both count at the same place."""
+    return declared.counted(_shared(declared, remembered))
+
+
+def _shared(declared: Design, remembered: Design) -> dict[int, int]:
+    """The counts of a table, where a declared design counts as well."""
     mine, theirs = counts_of(declared), counts_of(remembered)
-    terms = list(declared.key.terms)
-    for place in mine.keys() & theirs.keys():
-        term = terms[place]
-        assert isinstance(term, Call), "what counts is a transform"
-        terms[place] = replace(term, scalars=(theirs[place], *term.scalars[1:]))
-    return tuple(terms)
+    return {place: theirs[place] for place in mine.keys() & theirs.keys()}
 
 
 def differences(declared: Design, remembered: Design) -> Iterator[Difference]:
@@ -183,6 +180,7 @@ KEY = "in the key alone"
 def place_of(design: Design, name: str) -> str:
     """Where a row keeps the value of a field, in words.
 
+    >>> from rowkey.design import Design
     >>> design = Design("t", "[id]", fields={"id": "u64", "n": {"type": "u8", "qualifier": "x"}})
     >>> place_of(design, "id"), place_of(design, "n")
     ('in the key alone', 'column d:x')

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from rowkey.design import Design
-from rowkey.errors import DeclarationError, Unsupported
+from rowkey.errors import Refused, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +18,15 @@ BORN = "rowkey.born"
 GENERATION, COUNTS, DECLARATION = "rowkey.generation", "rowkey.counts", "rowkey.declaration"
 DESIGN = "rowkey.design"
 """The words among a table's attributes that repeat its entry: number, counts, hash and text."""
+LIVE = "rowkey.live"
+"""The word that lists the counts of all generations, where rows may stand under several."""
+STALE = "rowkey.stale"
+"""The word that says how many seconds a client may go on without the catalog, where not 60."""
+MAX_STALE_S = 60.0
+"""Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
+seconds and restarted in some ten; whoever changes a table waits for as long."""
+MOST_STALE_S = 86_400.0
+"""Seconds that it may go on at most: whoever asks for more has mistaken the unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +39,15 @@ class Generation:
             from 0.
         splits: the row keys that regions began with when the generation was opened, ascending.
         opened_ms: when that was, milliseconds since 1970.
+        rules: whether rows are written under it, or were before a later one ruled; one that does
+            not yet is announced, so that everyone reads it and deletes in it before anyone writes.
     """
 
     number: int
     counts: Mapping[int, int]
     splits: tuple[bytes, ...]
     opened_ms: int
+    rules: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,76 +56,97 @@ class Entry:
 
     Args:
         declaration: the text of its design file.
-        generations: its bucket counts, oldest first; the last one rules.
+        generations: its bucket counts, oldest first: all under which rows may stand. The last one
+            with `rules` is written; only the very last may be without.
         codes: by field, the values that `code` has numbered, as text; the first has the id 1.
         version: how often the entry was written; 0 if it never was.
+        max_stale_s: seconds that a client goes on without having read the entry.
+        longest_s: seconds that some client may still go on: more than `max_stale_s` while that is
+            being lowered.
     """
 
     declaration: str
     generations: tuple[Generation, ...]
     codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     version: int = 0
+    max_stale_s: float = MAX_STALE_S
+    longest_s: float = MAX_STALE_S
 
     @classmethod
-    def of(cls, design: Design, splits: Sequence[bytes], opened_ms: int) -> Entry:
+    def of(
+        cls,
+        design: Design,
+        splits: Sequence[bytes],
+        opened_ms: int,
+        max_stale_s: float = MAX_STALE_S,
+    ) -> Entry:
         """What is remembered of a table when it is created.
 
         Args:
             design: what it is created with.
             splits: the row keys its regions begin with, ascending.
             opened_ms: now, milliseconds since 1970.
+            max_stale_s: seconds that a client goes on without having read the entry.
 
         >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
         >>> Entry.of(design, (), 0).generations[0].counts
         {0: 4}
         """
         first = Generation(1, counts_of(design), tuple(splits), opened_ms)
-        return cls(design.dumps(defaults=False), (first,))
+        return cls(
+            design.dumps(defaults=False), (first,), max_stale_s=max_stale_s, longest_s=max_stale_s
+        )
 
-    @classmethod
-    def kept_by(
-        cls, table: str, words: Mapping[str, str], splits: Sequence[bytes], opened_ms: int
-    ) -> Entry | None:
-        """What a table itself keeps of its entry, for a catalog that does not know it.
+    @property
+    def ruling(self) -> Generation:
+        """The generation under which rows are written: the newest that rules."""
+        return next(one for one in reversed(self.generations) if one.rules)
 
-        The ids of `code` are not among it: of a table that has rows they are lost.
+    @property
+    def announced(self) -> Generation | None:
+        """The generation that is going to rule, if there is one."""
+        last = self.generations[-1]
+        return None if last.rules else last
+
+    @property
+    def live(self) -> tuple[Generation, ...]:
+        """The generations that rows may stand under: the ruling one, then the others, newest first.
+
+        >>> first = Generation(1, {0: 4}, (), 0)
+        >>> entry = Entry("", (first, Generation(2, {0: 8}, (), 0, rules=False)))
+        >>> [one.number for one in entry.live], [one.number for one in entry.ruled().live]
+        ([1, 2], [2, 1])
+        """
+        others = [one for one in reversed(self.generations) if one is not self.ruling]
+        return (self.ruling, *others)
+
+    def announcing(
+        self,
+        counts: Mapping[int, int],
+        splits: Sequence[bytes],
+        opened_ms: int,
+        max_stale_s: float | None = None,
+    ) -> Entry:
+        """The entry with a generation that is going to rule, once everyone must have read of it.
 
         Args:
-            table: its name; that of a clone is another than the one it keeps.
-            words: its attributes.
-            splits: the row keys its regions begin with, ascending.
+            counts: its counts.
+            splits: the row keys that regions begin with now, ascending.
             opened_ms: now, milliseconds since 1970.
-
-        Returns:
-            None where it keeps no design.
-
-        Raises:
-            Unsupported: what it keeps is not whole, is not of its first generation, or is no design
-                to this version of rowkey.
-
-        >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
-        >>> entry = Entry.of(design, (), 0)
-        >>> Entry.kept_by("t", entry.words, (), 0) == entry
-        True
+            max_stale_s: seconds that clients may go on from now on; None as before.
         """
-        text = words.get(DESIGN)
-        if text is None:
-            return None
-        if sha256(text.encode()).hexdigest() != words.get(DECLARATION):
-            what = f"{DESIGN} is not what {DECLARATION} is the hash of"
-            raise Unsupported(f"table {table}", what, remedy="Put back the words it was made with.")
-        if words.get(GENERATION) != "1":
-            what = f"it keeps generation {words.get(GENERATION)}, and not those before"
-            raise Unsupported(f"table {table}", what, "generation 1", "Restore its catalog.")
-        try:
-            design = Design.loads(text)
-        except DeclarationError as problem:
-            what = f"{DESIGN} is no design: {problem.mistakes[0].what}"
-            raise Unsupported(f"table {table}", what, remedy="Take a newer rowkey.") from None
-        if design.table != table:
-            declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-            design = Design(**{**declared, "table": table})
-        return cls.of(design, splits, opened_ms)
+        number = self.generations[-1].number + 1
+        last = Generation(number, counts, tuple(splits), opened_ms, rules=False)
+        stale_s = self.max_stale_s if max_stale_s is None else max_stale_s
+        longest_s = max(self.longest_s, stale_s)
+        generations = (*self.generations, last)
+        return replace(self, generations=generations, max_stale_s=stale_s, longest_s=longest_s)
+
+    def ruled(self) -> Entry:
+        """The entry once the announced generation rules: everyone knows of it by now."""
+        *before, last = self.generations
+        generations = (*before, replace(last, rules=True))
+        return replace(self, generations=generations, longest_s=self.max_stale_s)
 
     @property
     def design(self) -> Design:
@@ -143,11 +176,32 @@ class Entry:
         >>> list(Entry.of(design, (), 0).words)
         ['rowkey.generation', 'rowkey.counts', 'rowkey.declaration', 'rowkey.design']
         """
-        last = self.generations[-1]
-        counts = ",".join(f"{place}={count}" for place, count in sorted(last.counts.items()))
+        counts = _said(self.ruling)
         told = {COUNTS: counts} if counts else {}
-        number = str(last.number)
+        standing = [one for one in self.generations if one.rules]
+        if len(standing) > 1:
+            told[LIVE] = " ".join(f"{one.number}:{_said(one)}" for one in standing)
+        if self.longest_s != MAX_STALE_S:
+            told[STALE] = f"{self.longest_s:g}"
+        number = str(self.ruling.number)
         return {GENERATION: number, **told, DECLARATION: self.hash, DESIGN: self.declaration}
+
+
+def _said(one: Generation) -> str:
+    """The counts of a generation, as a table's words have them."""
+    return ",".join(f"{place}={count}" for place, count in sorted(one.counts.items()))
+
+
+def check_stale(seconds: object) -> None:
+    """Refuse what is no length of time that a client may go on without its catalog.
+
+    Raises:
+        Refused: it is none.
+    """
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds <= MOST_STALE_S:  # type: ignore[operator]
+        what = f"{shown(seconds)} is no length of time"
+        raise Refused("max_stale", what, f"seconds, above 0, at most {MOST_STALE_S:,.0f}")
 
 
 def counts_of(design: Design) -> dict[int, int]:

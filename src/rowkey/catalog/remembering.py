@@ -16,14 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rowkey.catalog.contract import Catalog
+    from rowkey.engines import Engine
     from rowkey.errors import Mistake
 
 TRIES = 1_000
 """Times that a change is tried again because somebody else wrote the entry meanwhile."""
 
 
-def open_catalog(url: str) -> Catalog:
-    """The catalog at a URL: `memory:`, `file:PATH` for a directory, or `table:URL` of an engine.
+def open_catalog(url: str, engine: Engine | None = None, where: str = "") -> Catalog:
+    """The catalog at a URL.
+
+    `memory:`, `file:PATH` for a directory, `table:URL` of an engine, or
+    `zookeeper://zk1,zk2:2181/rowkey`.
+
+    Args:
+        url: its URL; with an engine also `table` alone, for a table of that engine.
+        engine: where the tables are that it is to remember.
+        where: the URL of the engine, for messages.
 
     Raises:
         Unsupported: there is no such kind, or it cannot be reached.
@@ -31,17 +40,24 @@ def open_catalog(url: str) -> Catalog:
     >>> open_catalog("memory:").tables()
     []
     """
-    scheme, colon, where = url.partition(":")
-    kind = KINDS.get(scheme.replace("-", "_")) if colon else None
+    scheme, colon, rest = url.partition(":")
+    kind = KINDS.get(scheme.replace("-", "_")) if colon or engine is not None else None
     if kind is None:
         listed = ", ".join(f"{name}:" for name in KINDS)
         what = f"{url!r} names no kind of catalog"
         raise Unsupported("catalog", what, listed, did_you_mean(scheme, KINDS))
-    return kind.open(where)
+    if not colon and engine is not None:
+        return kind.beside(engine, where)
+    return kind.open(rest)
 
 
 def remember(
-    catalog: Catalog, design: Design, *, opened_ms: int, splits: Sequence[bytes] = ()
+    catalog: Catalog,
+    design: Design,
+    *,
+    opened_ms: int,
+    splits: Sequence[bytes] = (),
+    may_be_new: bool = True,
 ) -> Entry:
     """Remember a design: of a new table all of it, of one that is known the safe changes.
 
@@ -53,16 +69,21 @@ def remember(
         design: the design.
         opened_ms: now, milliseconds since 1970; noted of a new table.
         splits: the row keys the regions of a new table begin with, ascending.
+        may_be_new: whether a table that is not known is remembered; one that has rows is not, for
+            nobody knows under which counts they stand.
 
     Returns:
         The entry as it stands now.
 
     Raises:
         DriftError: with the changes that are not safe; nothing is changed.
+        Unsupported: the table is not known, and must be.
         Conflict: others change the entry faster than it can be read.
     """
     for _ in range(TRIES):
         entry = catalog.read(design.table)
+        if entry is None and not may_be_new:
+            raise Unsupported(f"table {design.table}", "the catalog does not know it any more")
         new = Entry.of(design, splits, opened_ms) if entry is None else evolved(entry, design)
         if new is entry:
             return new

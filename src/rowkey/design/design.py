@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,12 @@ from rowkey.design.mending import NO_NAME, Mended, entity_of, mended
 from rowkey.design.paths import in_order, needs_quotes, requoted
 from rowkey.design.placing import bind_families, check_columns, check_places
 from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
-from rowkey.keys import Key, bind_fields, bound_key
+from rowkey.keys import Key, bind_fields, bound_key, recounted
 from rowkey.plan import Read, bind_reads
 from rowkey.regions import Demand
 from rowkey.rows import lay_out
 from rowkey.schema import (
+    Call,
     Cluster,
     Declaration,
     Term,
@@ -31,7 +33,7 @@ from rowkey.schema import (
 from rowkey.workload import FORMATS, bind_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Family
     from rowkey.keys import Dictionary, Field
@@ -125,6 +127,50 @@ class Design:
         key = bound_key(self.key.terms, self.fields, Mistakes(), dictionary=dictionary, seed=seed)
         assert key is not None, "it was bound before"
         used._complete(key)  # noqa: SLF001 - its own
+        return used
+
+    def counted(self, counts: Mapping[int, int]) -> tuple[Term, ...]:
+        """The terms of the key with other counts.
+
+        Args:
+            counts: how many numbers a part takes, by its place from 0; others stay as they are.
+        """
+        terms = list(self.key.terms)
+        for place, count in counts.items():
+            term = terms[place]
+            assert isinstance(term, Call), "what counts is a transform"
+            terms[place] = replace(term, scalars=(count, *term.scalars[1:]))
+        return tuple(terms)
+
+    def counting(self, counts: Mapping[int, int]) -> Design:
+        """The same design with other counts in its key.
+
+        Args:
+            counts: as for `counted`.
+
+        Raises:
+            DeclarationError: the key cannot have them.
+
+        >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+        >>> str(design.counting({0: 8}).key)
+        '[bucket(id, 8)][id]'
+        """
+        words = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        words["key"] = print_key(self.counted(counts))
+        found = Design(**words)
+        found.directory = self.directory
+        return found
+
+    def reading(self, others: Sequence[Design]) -> Design:
+        """The same design for reading rows that were written under other counts as well.
+
+        It writes as it did. A read tries every place that a row may have, under whichever count.
+
+        Args:
+            others: the same design with those counts, as `counting` and `in_use` give it.
+        """
+        used = copy(self)
+        used._complete(recounted([self.key, *(one.key for one in others)]))  # noqa: SLF001 - its own
         return used
 
     def __repr__(self) -> str:

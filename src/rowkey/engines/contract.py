@@ -303,6 +303,8 @@ class Engine(ABC):
     """Whether its tables outlive the process."""
     shared: ClassVar[bool]
     """Whether several processes may open it at once."""
+    exclusive: ClassVar[bool] = False
+    """Whether whoever has it open is alone, so that nobody else uses its tables at that time."""
     refuses: ClassVar[Mapping[str, str]]
     """What it cannot do, by feature, each with the reason."""
 

@@ -24,6 +24,7 @@ from rowkey.keys.fields import KINDS as TYPES
 from rowkey.keys.key import Key
 from rowkey.keys.parts.field import Field, FieldPart, NumberPart
 from rowkey.keys.parts.nullable import Nullable, asks_for_null
+from rowkey.keys.recounting import recounted
 from rowkey.keys.traits import (
     Alphabet,
     Change,
@@ -109,5 +110,6 @@ __all__ = [
     "nested",
     "own_pieces",
     "parts_up_to",
+    "recounted",
     "require_room",
 ]

@@ -266,6 +266,11 @@ class Part(ABC):
         return ()
 
     @property
+    def forms(self) -> tuple[Part, ...]:
+        """The part under each count that rows may have been written with; the first one writes."""
+        return (self,)
+
+    @property
     def title(self) -> str:
         """What a message calls the part."""
         return self.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ from rowkey.keys.dictionary import IDS, Dictionary, FirstAppearance, Trial, code
 from rowkey.keys.parts.nullable import NULL
 from rowkey.keys.parts.sequence import Sequence
 from rowkey.keys.traits import Change, Source
-from rowkey.keys.transforms.salt import CHANCE, Salt
+from rowkey.keys.transforms.salt import CHANCE
+from rowkey.keys.verifying import verify
 from rowkey.schema import Term, print_key
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Key:
             if self._is_whole and len(values) == len(self.fields) and self._written(values) == key:
                 return values
             for part, piece in zip(self.parts, pieces, strict=True):
-                self._verify(part, piece, values)
+                verify(self, part, piece, values)
         except Refused as refusal:
             mistake = refusal.mistake
             raise RowError(f"key {key.hex()}", mistake.what, mistake.allowed) from None
@@ -200,42 +200,6 @@ class Key:
         for part, piece in zip(self.parts, pieces, strict=True):
             values |= part.read(piece or (NULL if part.takes_nulls else b""))
         return values
-
-    def _verify(self, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
-        """Check a part against the recovered values, or by itself where they do not decide it.
-
-        Raises:
-            Refused: the values, or any row, have other bytes there.
-        """
-        if not all(name in values for name in part.fields):
-            part.check(piece or (NULL if part.takes_nulls else b""))
-            return
-        if part.source is not Source.FIELDS:
-            self.verify_drawn(part, piece, values)
-            return
-        expected = part.encode(values)
-        if piece != expected and not (not piece and expected == NULL):
-            raise _other(part, piece, expected.hex())
-
-    def verify_drawn(self, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:
-        """Check a part that chance or the dictionary decides together with recovered values.
-
-        Raises:
-            Refused: the values have other bytes there, whatever was drawn.
-        """
-        if part.source is Source.DICTIONARY:
-            assert self.dictionary is not None
-            trial, expected = Trial(self.dictionary), b""
-            with suppress(RowError):  # there is no room for a value without an id
-                expected = part.encode({**values, IDS: trial})
-            if (piece or NULL) != expected or trial.lacking:
-                raise _other(part, piece, "" if trial.lacking else expected.hex())
-        elif isinstance(part, Salt):
-            part.check(piece)
-        else:
-            drawn = (part.encode({**values, CHANCE: salt}) for salt in range(self.salt_count))
-            if piece not in drawn:
-                raise _other(part, piece, "")
 
     def encode_batch(
         self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
@@ -351,7 +315,7 @@ class Key:
                 end = part.measure(start, at)
                 name = "" if part.cardinality == 1 else f"{', '.join(part.fields)} "
                 piece = part.show(start[at:end])
-                shown.append(piece if part.name in piece else f"{name}{piece}")
+                shown.append(piece if part.title in piece else f"{name}{piece}")
             except Refused:
                 break
             at = end
@@ -372,13 +336,6 @@ def salts_of(part: Part) -> list[Transform]:
     """What draws a number in a part: by chance, and not because something inside is."""
     made = [inner for inner in nested(part) if isinstance(inner, Transform) and not inner.inputs]
     return [inner for inner in made if inner.source is Source.CHANCE]
-
-
-def _other(part: Part, piece: bytes, expected: str) -> Refused:
-    """What is said of bytes that are not those of the row's values."""
-    found = piece.hex() or "nothing"
-    what = f"{found} stands where {part.name} of {', '.join(part.fields)} should"
-    return Refused("", what, expected)
 
 
 def _bytes_of(given: object) -> bytes:

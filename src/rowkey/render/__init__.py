@@ -46,8 +46,18 @@ if TYPE_CHECKING:
     )
     from rowkey.render.rules import RULES, rule_lines, rule_list, rules_document
     from rowkey.render.standing import (
+        BUCKETS,
+        CHANGED,
+        HISTORY,
         REPAIR,
+        buckets_document,
+        buckets_lines,
+        changed_document,
+        changed_lines,
         count_document,
+        history_document,
+        history_lines,
+        lapse_document,
         regions_document,
         regions_lines,
         repair_document,
@@ -81,12 +91,18 @@ else:
             ),
             "report": "KEY_BYTES Judged Redaction judged judged_together report_document",
             "rules": "RULES rule_lines rule_list rules_document",
-            "standing": "REPAIR count_document regions_document regions_lines repair_document",
+            "standing": (
+                "BUCKETS CHANGED HISTORY REPAIR buckets_document buckets_lines changed_document "
+                "changed_lines count_document history_document history_lines lapse_document "
+                "regions_document regions_lines repair_document"
+            ),
             "text": "check_lines print_simulation reasons sizing_lines vector_lines",
         },
     )
 
 __all__ = [
+    "BUCKETS",
+    "CHANGED",
     "CHECK",
     "COMPARE",
     "COUNT",
@@ -95,6 +111,7 @@ __all__ = [
     "EXPLANATIONS",
     "FINDINGS",
     "FORMAT",
+    "HISTORY",
     "KEY_BYTES",
     "LANGUAGES",
     "REGIONS",
@@ -108,6 +125,10 @@ __all__ = [
     "Judged",
     "Redaction",
     "Shown",
+    "buckets_document",
+    "buckets_lines",
+    "changed_document",
+    "changed_lines",
     "check_document",
     "check_lines",
     "comparison_document",
@@ -120,9 +141,12 @@ __all__ = [
     "finding_lines",
     "findings_document",
     "github_lines",
+    "history_document",
+    "history_lines",
     "judged",
     "judged_together",
     "junit_lines",
+    "lapse_document",
     "mistakes_document",
     "paths_of",
     "plain",

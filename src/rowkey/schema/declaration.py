@@ -165,4 +165,8 @@ class Declaration(_Words):
         tuple[ReadWords, ...], Field(max_length=MOST_READS), BeforeValidator(_listed)
     ] = Field((), description="the reads the table must serve")
     sample: SampleWords | None = Field(None, description="a recording of what comes in")
-    catalog: str | None = Field(None, description="where the design is remembered")
+    catalog: str | None = Field(
+        None,
+        description="where the design is remembered: zookeeper://zk1,zk2/rowkey, file:PATH, or "
+        "table for a table of the cluster; beside the tables if not given",
+    )

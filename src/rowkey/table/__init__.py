@@ -1,9 +1,11 @@
 """A table in use: opened, written, read in order and changed, in values."""
 
 from rowkey.table.batch import Batch
+from rowkey.table.generations.changing import Changed
+from rowkey.table.generations.counting import Buckets, CountedPart
 from rowkey.table.loading import Loaded, load_file
 from rowkey.table.merge import merged
-from rowkey.table.opening import create_table, drop_table, open_table
+from rowkey.table.opening import Lapse, create_table, drop_table, open_table, repair_catalog
 from rowkey.table.place import spec_of
 from rowkey.table.scans import Scan
 from rowkey.table.stamps import Stamps
@@ -11,6 +13,10 @@ from rowkey.table.table import Table
 
 __all__ = [
     "Batch",
+    "Buckets",
+    "Changed",
+    "CountedPart",
+    "Lapse",
     "Loaded",
     "Scan",
     "Stamps",
@@ -20,5 +26,6 @@ __all__ = [
     "load_file",
     "merged",
     "open_table",
+    "repair_catalog",
     "spec_of",
 ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from rowkey.cells import RowCells
+    from rowkey.table.generations.live import Live
     from rowkey.table.writing import Writing
 
     Turn = Callable[[Any], list[RowCells]]
@@ -36,21 +37,25 @@ class Batch:
     another error, `BatchError` names every row that was refused, by its number in the batch.
 
     Args:
-        writing: what turns rows into mutations.
+        now: says what the table is, and what turns rows into mutations.
         rows: mutations that are sent together.
         sync: whether each sending is on disk before it returns; None is as opened.
     """
 
-    def __init__(self, writing: Writing, rows: int = ROWS, *, sync: bool | None = None) -> None:
+    def __init__(
+        self, now: Callable[[], Live], rows: int = ROWS, *, sync: bool | None = None
+    ) -> None:
         if type(rows) is not int or not 1 <= rows <= 1_000_000:
             raise RowError(
                 "rows", f"{shown(rows)} mutations cannot be sent", "1..1,000,000 at once"
             )
-        self.writing = writing
+        self.now = now
+        self.live = now()
+        """What the table was when all that waits was turned into mutations."""
         self.rows = rows
         self.sync = sync
         self.waiting: list[tuple[int, RowCells]] = []
-        self.coded: list[tuple[int, Turn, dict[str, Any]]] = []
+        self.coded: list[tuple[int, str, dict[str, Any]]] = []
         """Rows whose key holds ids: turned together, so that new values get theirs together."""
         self.size = 0
         self.seen = 0
@@ -59,18 +64,19 @@ class Batch:
 
     def put(self, row: Any) -> None:
         """Write the fields given; None takes a field away."""
-        self._take(self.writing.put, row)
+        self._take("put", row)
 
     def replace(self, row: Any) -> None:
         """Write the fields given and take all others away."""
-        self._take(self.writing.replace, row)
+        self._take("replace", row)
 
     def delete(self, row: Any) -> None:
         """Take a row away."""
-        self._take(self.writing.delete, row)
+        self._take("delete", row)
 
     def send(self) -> None:
         """Send what waits, without waiting for more."""
+        self._writing()
         if self.coded:
             self._turn_coded()
         waiting, self.waiting, self.size = self.waiting, [], 0
@@ -87,20 +93,33 @@ class Batch:
                     self._refuse(number, problem)
 
     def _apply(self, mutations: list[RowCells] | Any) -> None:
-        self.writing.apply(mutations, sync=self.sync)
+        self.live.writing.apply(mutations, sync=self.sync)
 
-    def _take(self, turn: Turn, row: Any) -> None:
+    def _writing(self) -> Writing:
+        """What turns rows now; what waits is turned anew if the table's counts have changed."""
+        live = self.now()
+        if live is not self.live:
+            waiting, self.waiting, self.live = self.waiting, [], live
+            for number, mutation in waiting:
+                try:
+                    self.waiting += [(number, one) for one in live.rehomed(mutation)]
+                except RowError as problem:
+                    self._refuse(number, problem)
+        return live.writing
+
+    def _take(self, change: str, row: Any) -> None:
         number = self.seen
         self.seen += 1
-        if not self.writing.key.is_coded:
-            self._turn(number, turn, row)
+        writing = self._writing()
+        if not writing.key.is_coded:
+            self._turn(number, getattr(writing, change), row)
             return
         try:
             values = dict(as_mapping(row))
         except RowError as problem:
             self._refuse(number, problem)
             return
-        self.coded.append((number, turn, values))
+        self.coded.append((number, change, values))
         for one in values.values():
             if type(one) is str or type(one) is bytes:
                 self.size += len(one)
@@ -110,11 +129,11 @@ class Batch:
     def _turn_coded(self) -> None:
         """Turn the rows that wait for ids into mutations; their new values get them all at once."""
         with suppress(RowError):  # each row tells by itself what is wrong with it
-            written = (values for _, turn, values in self.coded if turn != self.writing.delete)
-            self.writing.key.learn(written)
+            written = (values for _, change, values in self.coded if change != "delete")
+            self.live.writing.key.learn(written)
         coded, self.coded, self.size = self.coded, [], 0
-        for number, turn, values in coded:
-            self._turn(number, turn, values)
+        for number, change, values in coded:
+            self._turn(number, getattr(self.live.writing, change), values)
 
     def _turn(self, number: int, turn: Turn, row: Any) -> None:
         """Turn a row into mutations, and send when there are enough."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import RowCells
@@ -21,9 +21,9 @@ class Getting:
     """Finds rows of a design by the fields of their keys.
 
     Args:
-        design: the table's design.
+        design: the table's design, as it reads.
         store: the engine's table.
-        writing: knows where copies of a row may stand.
+        writing: knows where a row may stand.
     """
 
     def __init__(self, design: Design, store: Store, writing: Writing) -> None:
@@ -48,14 +48,15 @@ class Getting:
         """The rows with these keys, from all places where each may stand."""
         if self.layout.shares_rows:
             return [self._found_event(values) for values in asked]
-        encode, salts = self.key.encode, self.writing.salts
         for values in asked:
             self.writing.require_known(values)
-        keys = [encode(values, salt=salt) for values in asked for salt in salts]
-        found = self.store.get(keys, ALL)
-        if len(salts) > 1:
-            copies = iter(found)
-            found = [_one_of(islice(copies, len(salts))) for _ in asked]
+        if len(self.writing.homes) == 1:
+            encode = self.key.encode
+            found = self.store.get([encode(values) for values in asked], ALL)
+            return list(map(self._event, asked, found))
+        places = [self.writing.keys_of(values) for values in asked]
+        copies = iter(self.store.get(list(chain.from_iterable(places)), ALL))
+        found = [_one_of(islice(copies, len(keys))) for keys in places]
         return list(map(self._event, asked, found))
 
     def _event(self, values: Mapping[str, Any], found: RowCells) -> dict[str, Any] | None:
@@ -75,7 +76,7 @@ class Getting:
 
     def _found_event(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
         """The event with this key and qualifier, among those that share its row."""
-        erased = [self.writing.layout.erase(values, salt=salt) for salt in self.writing.salts]
+        erased = self.writing.erased(values)
         copies = self.store.get([one.row for one in erased], self._ask_of(erased[0]))
         held = [one for one in copies if one.cells]
         if not held:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.engines import Store
-    from rowkey.table.stamps import Stamps
+    from rowkey.table.generations.live import Live
     from rowkey.table.table import Table
     from rowkey.workload import Sample
 
@@ -35,10 +34,12 @@ REMEMBERED_S = 2.0
 _WORD = "rowkey.load."
 
 
-def load_blocks(
-    design: Design, store: Store, rows: pa.RecordBatch | pa.Table, stamps: Stamps
-) -> int:
+def load_blocks(now: Callable[[], Live], rows: pa.RecordBatch | pa.Table) -> int:
     """Put many rows, all of them after whatever was done to the table before; gives how many.
+
+    Args:
+        now: says what the table is; asked for each block.
+        rows: columns named as the fields.
 
     Raises:
         RowError: a value is none of its field; it names the row by its number, from 0. Rows before
@@ -48,13 +49,17 @@ def load_blocks(
 
     if not isinstance(rows, pa.RecordBatch | pa.Table):
         raise RowError("rows", f"{shown(rows)} holds no columns", "a pyarrow RecordBatch or Table")
-    at = stamps.above_all(alone=design.key.is_salted)
-    first = 0
+    first, at = 0, _moment(now())
     for some in _blocks(rows):
-        for index, problem in _refused(design, store, some, at):
+        for index, problem in _refused(now(), some, at):
             raise _numbered(first + index, problem)
         first += some.num_rows
     return first
+
+
+def _moment(live: Live) -> int:
+    """The timestamp of all rows of a load."""
+    return live.writing.stamps.above_all(alone=live.ruling.key.is_salted)
 
 
 def _blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
@@ -66,18 +71,17 @@ def _blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
             yield batch.slice(start, AT_ONCE)
 
 
-def _refused(
-    design: Design, store: Store, rows: pa.RecordBatch, at: int
-) -> Iterator[tuple[int, RowError]]:
+def _refused(live: Live, rows: pa.RecordBatch, at: int) -> Iterator[tuple[int, RowError]]:
     """Put rows, and give the index of each that cannot be put, and why.
 
     When all is taken, the others are written.
 
     Cost: twice the logarithm of their number for each such row, in smaller puts.
     """
+    design = live.ruling
     try:
         salts = _salts(design, rows) if design.key.is_salted else None
-        store.load(design.layout.blocks(rows, timestamp=at, salts=salts))
+        live.writing.store.load(design.layout.blocks(rows, timestamp=at, salts=salts))
     except (Refused, RowError) as refusal:
         if rows.num_rows == 1:
             yield 0, as_row_error(refusal) if isinstance(refusal, Refused) else refusal
@@ -86,7 +90,7 @@ def _refused(
         return
     half = rows.num_rows // 2
     for start, some in ((0, rows.slice(0, half)), (half, rows.slice(half))):
-        for index, problem in _refused(design, store, some, at):
+        for index, problem in _refused(live, some, at):
             yield start + index, problem
 
 
@@ -209,10 +213,9 @@ _Numbered = tuple["pa.RecordBatch", Any]
 
 def _put(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tuple[int, RowError]]:
     """Put rows, and give the number in the file of each that is refused, and why."""
-    first = 0
-    at = table.writing.stamps.above_all(alone=table.design.key.is_salted)
+    first, at = 0, _moment(table.now())
     for some in _blocks(batch):
-        for index, problem in _refused(table.design, table.store, some, at):
+        for index, problem in _refused(table.now(), some, at):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 

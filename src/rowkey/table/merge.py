@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rowkey.keys import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rowkey.cells import Cell
-    from rowkey.keys import Key
+    from rowkey.keys import Key, Part
+
+    Rank = Callable[["Piece"], int]
 
 
 class Piece(NamedTuple):
@@ -67,7 +69,9 @@ def late(
     yield from run(*of)
 
 
-def merged(runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool) -> Iterator[Piece]:
+def merged(
+    runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool, rank: Rank | None = None
+) -> Iterator[Piece]:
     """The pieces of several runs in one order.
 
     Args:
@@ -75,6 +79,8 @@ def merged(runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool) -> I
         reverse: whether they descend.
         copies: whether a row may stand in several runs, as a row with a random salt does: its
             copies are joined, the newest version of each cell.
+        rank: which of several copies counts where cells are of one time, the least first; the
+            first that comes if None.
 
     Cost: about 0.5 µs a piece, O(log runs); one piece of each run is held.
 
@@ -86,28 +92,50 @@ def merged(runs: Sequence[Iterable[Piece]], *, reverse: bool, copies: bool) -> I
     """
     pieces = iter(runs[0]) if len(runs) == 1 else heapq.merge(*runs, reverse=reverse)
     rows = filter(itemgetter(4), pieces)  # a mark has none
-    return _joined(rows) if copies else rows
+    return _joined(rows, rank) if copies else rows
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _joined(pieces: Iterable[Piece], rank: Rank | None) -> Iterator[Piece]:
     """Copies of one row, which stand side by side, as one piece."""
     for _, same in groupby(pieces, key=itemgetter(0, 1, 2)):
-        first, *others = same
-        yield first._replace(cells=newest([first.cells, *(one.cells for one in others)]))
+        yield _as_one(list(same), rank)
 
 
-def gathered(pieces: Iterable[Piece], identity: Callable[[bytes], bytes]) -> Iterator[Piece]:
+def _as_one(copies: list[Piece], rank: Rank | None) -> Piece:
+    """Copies of one row as one piece, where the first of them stood."""
+    first = copies[0]
+    if len(copies) == 1:
+        return first
+    if rank is not None and _differ_at_one_time(copies):
+        copies.sort(key=rank)
+    return first._replace(cells=newest([one.cells for one in copies]))
+
+
+def _differ_at_one_time(copies: Sequence[Piece]) -> bool:
+    """Whether a column has two cells of one time that are not the same."""
+    seen: dict[tuple[str, bytes, int], bytes] = {}
+    for piece in copies:
+        for family, qualifier, timestamp, value, _, _ in piece.cells:
+            if seen.setdefault((family, qualifier, timestamp), value) != value:
+                return True
+    return False
+
+
+def gathered(pieces: Iterable[Piece], copies: Copies, rank: Rank | None = None) -> Iterator[Piece]:
     """Copies of one row, wherever they stand, as one piece where the first of them stood.
 
     Args:
-        pieces: in any order; all are held.
-        identity: what copies of a row have in common, from its row key.
+        pieces: in their order; those that are alike in what stands before the copied parts of the
+            key are held.
+        copies: tells which are copies of one row.
+        rank: as `merged` takes it.
     """
-    found: dict[tuple[bytes, bytes], list[Piece]] = {}
-    for piece in pieces:
-        found.setdefault((identity(piece.row), piece.opening), []).append(piece)
-    for first, *others in found.values():
-        yield first._replace(cells=newest([first.cells, *(one.cells for one in others)]))
+    for _, near in groupby(pieces, key=copies.front):
+        found: dict[tuple[bytes, bytes], list[Piece]] = {}
+        for piece in near:
+            found.setdefault((copies.identity(piece.row), piece.opening), []).append(piece)
+        for same in found.values():
+            yield _as_one(same, rank)
 
 
 def newest(copies: Sequence[Sequence[Cell]]) -> Sequence[Cell]:
@@ -131,47 +159,68 @@ def newest(copies: Sequence[Sequence[Cell]]) -> Sequence[Cell]:
 class Copies:
     """How the copies of a row are told to be one, in the ranges of one read.
 
+    A row has copies where chance or another count has put it elsewhere. The parts of the key that
+    do so are the only ones in which copies differ.
+
     Args:
         key: the row key.
         pinned: how many leading parts the prefixes of the ranges hold.
+        counting: the places of parts that follow from the others, and may get another count: they
+            tell no rows apart, so that nothing depends on what their count was.
     """
 
-    def __init__(self, key: Key, pinned: int) -> None:
+    def __init__(self, key: Key, pinned: int, counting: Collection[int] = ()) -> None:
         self.key = key
-        # A salt of one number has put a row in one place, and ranges need not list it.
-        chance = [
-            number
-            for number, part in enumerate(key.parts)
-            if part.source is Source.CHANCE and part.cardinality != 1
-        ]
-        self.pinned = bool(chance) and chance[-1] < pinned
-        """Whether chance lies in the prefixes alone: then copies meet where ranges are merged."""
-        self.scattered = bool(chance) and not self.pinned
-        """Whether it does not: then copies are found among all rows of the answer."""
+        several = [number for number, part in enumerate(key.parts) if _has_copies(part)]
+        self.pinned = bool(several) and several[-1] < pinned
+        """Whether copies differ in the prefixes alone: then they meet where ranges are merged."""
+        self.scattered = bool(several) and not self.pinned
+        """Whether they do not: then copies are found among all rows of the answer."""
+        self._copied = frozenset(several)
+        self._apart = frozenset() if self.scattered else self._copied | {*counting}
         self._parts = key.parts[:pinned]
+        self._before = key.parts[: next((n for n in several if n >= pinned), 0)]
 
     def told(self, prefix: bytes) -> tuple[bytes, bytes]:
-        r"""A prefix as what copies have in common, and what chance has put there.
+        r"""A prefix as what copies have in common, and where they differ.
 
         >>> from rowkey.keys import bind_key
         >>> key = bind_key("[salt(4)][kind][n]", {"kind": "u8", "n": "u8"})
         >>> Copies(key, 2).told(bytes([3, 7]))
         (b'\x07', b'\x03')
         """
-        if not self.pinned:
+        if self._apart.isdisjoint(range(len(self._parts))):
             return prefix, b""
         common: list[bytes] = []
         copy: list[bytes] = []
         at = 0
-        for part in self._parts:
+        for number, part in enumerate(self._parts):
             if at == len(prefix):
                 break  # what is left is null and was left out
             end = part.measure(prefix, at)
-            (copy if part.source is Source.CHANCE else common).append(prefix[at:end])
+            (copy if number in self._apart else common).append(prefix[at:end])
             at = end
         return b"".join(common), b"".join(copy)
 
+    def front(self, piece: Piece) -> bytes:
+        """What stands behind the prefix and before the first part in which copies differ."""
+        row, at = piece.row, 0
+        for part in self._before:
+            if at == len(row):
+                break
+            at = part.measure(row, at)
+        return row[len(row) - len(piece.behind) : at]
+
     def identity(self, row: bytes) -> bytes:
         """What copies of a row have in common, of a whole row key."""
-        pieces = zip(self.key.parts, self.key.cut(row), strict=True)
-        return b"".join(piece for part, piece in pieces if part.source is not Source.CHANCE)
+        pieces = enumerate(self.key.cut(row))
+        return b"".join(piece for number, piece in pieces if number not in self._copied)
+
+
+def _has_copies(part: Part) -> bool:
+    """Whether rows that are otherwise alike may have different bytes here.
+
+    A salt of one number has put a row in one place, and ranges need not list it.
+    """
+    is_chance = part.source is Source.CHANCE and part.cardinality != 1
+    return is_chance or len(part.forms) > 1

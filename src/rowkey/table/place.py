@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
     BORN,
-    GENERATION,
+    MAX_STALE_S,
     CatalogDictionary,
     Entry,
+    Lease,
+    is_first,
+    lapse,
     open_catalog,
     remember,
+    restored,
     standing,
 )
 from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
+from rowkey.table.generations.live import Following
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
@@ -70,16 +75,18 @@ def spec_of(design: Design, splits: Sequence[bytes]) -> TableSpec:
 class Place:
     """An engine, and the catalog that remembers its tables."""
 
-    def __init__(self, engine: Engine, design: Design | str, url: str) -> None:
-        self.engine, self.url = engine, url
+    def __init__(
+        self, engine: Engine, design: Design | str, url: str, max_stale_s: float | None = None
+    ) -> None:
+        self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
         self.name = design if isinstance(design, str) else design.table
         self.declared = None if isinstance(design, str) else design.declaration.catalog
         self.kept: Mapping[str, str] = {}
         self.is_made = engine.has(self.name)
         if self.is_made:
             self.kept = engine.table(self.name).described[1]
-        where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
-        self.catalog: Catalog = open_catalog(where)
+        self.where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
+        self.catalog: Catalog = open_catalog(self.where, engine, url)
 
     def __enter__(self) -> Self:
         return self
@@ -141,11 +148,13 @@ class Place:
         if before is not None and self.declared is not None:
             # Of our own place it is what a crash has left; elsewhere it may be another table's.
             what = f"{self.declared} remembers a table {design.table} already"
-            raise Refused("catalog", what, "another name, or a catalog of its own")
+            remedy = "If it is what an interrupted create has left: rowkey repair URL DESIGN."
+            raise Refused("catalog", what, "another name, or a catalog of its own", remedy)
         if self.engine.has(self.name):
             self.is_made = True
             self.require_new()
-        entry = Entry.of(design, keys, clock())
+        stale_s = MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
+        entry = Entry.of(design, keys, clock(), stale_s)
         if before is not None:  # ids that somebody may have given out are never given out again
             entry = replace(entry, codes=before.codes)
         version = self.catalog.write(
@@ -173,7 +182,9 @@ class Place:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
             raise missing(self.url, self.name, self.engine)
-        return self._in_use(self._entry(clock).design, clock)
+        since = time.monotonic()
+        entry = self._entry(clock)
+        return self._in_use(entry.design, entry, clock, since)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
         """The table of a design, once the catalog has it with its safe changes.
@@ -181,48 +192,70 @@ class Place:
         Raises:
             DriftError: there are others; nothing is changed.
         """
+        since = time.monotonic()
         self._entry(clock)
-        entry = remember(self.catalog, design, opened_ms=clock())
+        entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         if not entry.words.items() <= self.kept.items():
             # It has changed, or who changed it died before this. Others' words stay.
             store = self.engine.table(self.name)
             store.annotate({**store.described[1], **entry.words})
-        return self._in_use(standing(design, entry.design), clock)
+        return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self, clock: Callable[[], int]) -> Entry:
-        """What the catalog remembers of a table that the engine has."""
-        entry = self.catalog.read(self.name) or self._learned(clock)
-        there, known = int(self.kept.get(GENERATION, "1")), entry.generations[-1].number
-        if there > known:
-            what = f"the catalog has generation {known} of {self.name}, the table itself {there}"
-            raise Unsupported(self.url, what, remedy="The catalog is an old copy: restore it.")
+        """What the catalog remembers of a table that the engine has.
+
+        One that it does not know, but that never had other counts, it learns from the table.
+
+        Raises:
+            Unsupported: it has lost it, or some of it; nothing is changed.
+        """
+        entry = self.catalog.read(self.name)
+        what = lapse(self.name, entry, self.kept)
+        if entry is not None and not what:
+            return entry
+        restore = f"restore its catalog, {self.where}."
+        try:
+            told = self.told(entry, clock())
+        except Unsupported as problem:
+            remedy = f"Drop the table, or {restore} It does not tell enough: {problem}"
+            raise Unsupported(self.url, what, remedy=remedy) from None
+        if entry is None and is_first(self.kept):
+            with suppress(Conflict):
+                self.catalog.write(self.name, told, None)
+            return self.catalog.read(self.name) or told
+        remedy = f"Run rowkey repair {self.url} DESIGN to put it back, or {restore}"
+        raise Unsupported(self.url, what, remedy=remedy)
+
+    def told(self, found: Entry | None, opened_ms: int) -> Entry:
+        """What the catalog should remember of a table, as the table itself tells it.
+
+        Args:
+            found: what it remembers.
+            opened_ms: now, milliseconds since 1970.
+
+        Raises:
+            Unsupported: the table does not tell enough.
+        """
+        store = self.engine.table(self.name)
+        starts = [region.start for region in store.regions()][1:]
+        entry = restored(self.name, self.kept, starts, opened_ms, found)
+        key = entry.design.key
+        key.require_decodable()
+        if key.is_coded and _has_rows(store):
+            what = f"{self.name} has rows whose codes nobody else knows"
+            raise Unsupported("words", what, "a key without code, or a table without rows")
         return entry
 
-    def _learned(self, clock: Callable[[], int]) -> Entry:
-        """What a table keeps of itself, remembered by the catalog from now on.
-
-        It was made by hand, is a clone, or has lost its catalog.
-        """
-        what = f"the catalog does not know {self.name}, but the engine has it"
-        store = self.engine.table(self.name)
-        splits = tuple(region.start for region in store.regions())[1:]
-        entry = Entry.kept_by(self.name, self.kept, splits, clock())
-        if entry is None:
-            raise Unsupported(self.url, what, remedy="Drop the table, or restore its catalog.")
-        entry.design.key.require_decodable()
-        if entry.design.key.is_coded and _has_rows(store):
-            what = f"{what}, with rows whose codes nobody else knows"
-            raise Unsupported(self.url, what, remedy="Restore its catalog.")
-        with suppress(Conflict):
-            self.catalog.write(self.name, entry, None)
-        return self.catalog.read(self.name) or entry
-
-    def _in_use(self, design: Design, clock: Callable[[], int]) -> Table:
+    def _in_use(
+        self, design: Design, entry: Entry, clock: Callable[[], int], since: float
+    ) -> Table:
+        """The table of a design, from what was asked of the catalog at a time."""
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
-        used = design.in_use(dictionary, secrets.randbits(63))
         store = self.engine.table(design.table)
         _compare_families(design, store)
-        return Table(used, self.engine, store, Stamps(clock), self.catalog)
+        lease = Lease(self.catalog, design.table, entry, self.max_stale_s, since=since)
+        following = Following(design, lease, dictionary, self.engine, store, Stamps(clock))
+        return Table(following, self.engine, store, self.catalog)
 
 
 def _boundaries(design: Design) -> tuple[bytes, ...]:

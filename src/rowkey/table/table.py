@@ -10,14 +10,14 @@ from rowkey.engines import Reader
 from rowkey.errors import ReadError, RowError, did_you_mean, shown
 from rowkey.plan import ask, explain
 from rowkey.table.batch import ROWS, Batch
-from rowkey.table.getting import Getting
+from rowkey.table.generations.changing import Change
+from rowkey.table.generations.counting import Buckets
 from rowkey.table.loading import load_blocks
 from rowkey.table.models import as_mapping, maker
 from rowkey.table.scans import Scan, check_limit
-from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine, RegionCount, Store
     from rowkey.plan import Asked, Explanation
     from rowkey.schema import Condition
-    from rowkey.table.stamps import Stamps
+    from rowkey.table.generations.changing import Changed
+    from rowkey.table.generations.live import Following
+    from rowkey.table.writing import Writing
 
 
 class Table:
@@ -39,28 +41,33 @@ class Table:
     as it was when the scan came there.
 
     Args:
-        design: the table's design.
+        following: what the table is, and is becoming.
         engine: the engine, closed with the table.
         store: the engine's table.
-        stamps: gives each mutation its timestamp.
         catalog: where the design is remembered, closed with the table.
     """
 
     def __init__(
-        self,
-        design: Design,
-        engine: Engine,
-        store: Store,
-        stamps: Stamps,
-        catalog: Catalog,
+        self, following: Following, engine: Engine, store: Store, catalog: Catalog
     ) -> None:
-        self.design = design
         self.engine = engine
         self.store = store
-        self.writing = Writing(design, store, stamps)
-        self._getting = Getting(design, store, self.writing)
         self.catalog = catalog
         self.closed = False
+        self.lease = following.lease
+        self.following = following
+        self.now = following.now
+        """Says what the table is: under which counts it is written, and under which it is read."""
+
+    @property
+    def design(self) -> Design:
+        """The table's design, with the counts that rows are written under."""
+        return self.following.last.design
+
+    @property
+    def writing(self) -> Writing:
+        """What turns changes of rows into mutations."""
+        return self.following.last.writing
 
     # Writing
 
@@ -76,11 +83,13 @@ class Table:
 
         Cost: 5 to 15 µs on an embedded engine; a batch takes half of that.
         """
-        self.writing.apply(self.writing.put(row), sync=sync)
+        writing = self.now().writing
+        writing.apply(writing.put(row), sync=sync)
 
     def replace(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the fields given and take all others of the row away, at once."""
-        self.writing.apply(self.writing.replace(row), sync=sync)
+        writing = self.now().writing
+        writing.apply(writing.replace(row), sync=sync)
 
     def move(self, row: Any, /, **changes: Any) -> bool:
         """Change fields of the key: the row is written anew under its new key, then deleted.
@@ -102,7 +111,8 @@ class Table:
             return False
         moved = {**found, **changes}
         self.put(moved)
-        if self._coordinates(moved) != self._coordinates(found):
+        coordinates = self.now().coordinates
+        if coordinates(moved) != coordinates(found):
             self.delete(found)
         return True
 
@@ -118,8 +128,8 @@ class Table:
             sync: whether it is on disk when the call returns.
             fields: the same by name.
         """
-        values = self._values(row, fields)
-        self.writing.apply(self.writing.delete(values), sync=sync)
+        writing = self.now().writing
+        writing.apply(writing.delete(self._values(row, fields)), sync=sync)
 
     def increment(self, row: Any, /, **amounts: int) -> dict[str, int]:
         """Add to counters, columns of type i64, with nothing in between; absent counts as 0.
@@ -131,11 +141,13 @@ class Table:
             RowError: a column is no counter, or holds something else.
             DesignRefused: the key has a random salt.
         """
-        return self.writing.increment(row, amounts)
+        with self.following.counting() as writing:
+            return writing.increment(row, amounts)
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, with nothing in between."""
-        self.writing.append(row, pieces)
+        with self.following.counting() as writing:
+            writing.append(row, pieces)
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
         """Put a row if one of its columns holds what is expected, with nothing in between.
@@ -147,11 +159,12 @@ class Table:
         Returns:
             Whether it was put.
         """
-        return self.writing.check_and_put(row, expected)
+        with self.following.counting() as writing:
+            return writing.check_and_put(row, expected)
 
     def batch(self, rows: int = ROWS, *, sync: bool | None = None) -> Batch:
         """A buffer of puts and deletes, to be used in a `with` block; see `Batch`."""
-        return Batch(self.writing, rows, sync=sync)
+        return Batch(self.now, rows, sync=sync)
 
     def load(self, rows: pa.RecordBatch | pa.Table) -> int:
         """Put many rows given as Arrow columns; gives how many.
@@ -165,7 +178,7 @@ class Table:
 
         Cost: 1 to 3 µs a row on an embedded engine.
         """
-        return load_blocks(self.design, self.store, rows, self.writing.stamps)
+        return load_blocks(self.now, rows)
 
     # Reading
 
@@ -180,7 +193,7 @@ class Table:
         Cost: one read; with a random salt one of each bucket.
         """
         make = maker(into)
-        (found,) = self._getting.found([self._values(row, fields)])
+        (found,) = self.now().getting.found([self._values(row, fields)])
         return found if found is None or make is dict else make(found)
 
     def get_many(self, rows: Iterable[Any], *, into: type[Any] = dict) -> list[Any]:
@@ -191,7 +204,7 @@ class Table:
         make = maker(into)
         if not isinstance(rows, Iterable):
             raise RowError("rows", f"{shown(rows)} holds no rows", "an iterable of rows")
-        found = self._getting.found([as_mapping(row) for row in rows])
+        found = self.now().getting.found([as_mapping(row) for row in rows])
         return [None if row is None else make(row) for row in found]
 
     def scan(
@@ -228,15 +241,12 @@ class Table:
         asked = self._asked(where, order, values, named)
         if reader is not None and not isinstance(reader, Reader):
             raise ReadError("reader", f"{shown(reader)} cannot be read", "what snapshot() gave")
-        return Scan(
-            self.design,
-            reader or self.store,
-            asked,
-            limit=limit,
-            resume=resume,
-            into=into,
-            threads=threads,
-        )
+        return self._scan(asked, reader, limit=limit, resume=resume, into=into, threads=threads)
+
+    def _scan(self, asked: Asked, reader: Reader | None = None, **words: Any) -> Scan:
+        """A scan of the table, or of a snapshot of it."""
+        follows = reader is None and self.engine.shared
+        return Scan(self.now, reader or self.store, asked, follows=follows, **words)
 
     def read(
         self,
@@ -268,7 +278,7 @@ class Table:
             raise ReadError("read", f"there is no read {name!r}", ", ".join(names), remedy)
         asked = ask(read.conditions, read.order, _given(values, named), self.design.fields)
         most = read.limit if limit is None else limit
-        return Scan(self.design, self.store, asked, limit=most, resume=resume, into=into)
+        return self._scan(asked, limit=most, resume=resume, into=into)
 
     def count(self, where: str | Sequence[Condition] = "", *values: Any, **named: Any) -> int:
         """How many rows meet some conditions; they are read to be counted."""
@@ -284,7 +294,8 @@ class Table:
         """
         asked = self._asked(where, order, values, named)
         check_limit(limit)
-        return explain(self.design.key, asked, limit=limit)
+        live = self.now()
+        return live.noted(explain(live.design.key, asked, limit=limit))
 
     def _asked(
         self,
@@ -294,6 +305,43 @@ class Table:
         named: Mapping[str, Any],
     ) -> Asked:
         return ask(where, order, _given(values, named), self.design.fields)
+
+    @property
+    def buckets(self) -> Buckets:
+        """The numbers of buckets that rows are written and found under."""
+        return Buckets.of(self.now())
+
+    def set_buckets(
+        self,
+        count: int,
+        *,
+        part: int | str | None = None,
+        max_stale: float | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Changed:
+        """Have rows written under another number of buckets, while everyone uses the table.
+
+        Regions are split where the new number wants them; it is announced, waited for until every
+        client knows of it, and then rules. Rows that are there stay where they are and are found as
+        before: a get tries one row key more, a scan reads the ranges of both. Interrupted, the same
+        call goes on.
+
+        Args:
+            count: how many.
+            part: which part of the key, where several count: its place from 0, its kind, or the
+                part as it is written.
+            max_stale: seconds that clients may go on without the catalog from now on.
+            progress: told `regions` or `seconds`, how many are done, and of how many.
+
+        Raises:
+            DeclarationError: with everything that is wrong with what was asked for.
+            Conflict: somebody else is changing it.
+            Unsupported: the catalog or the engine does not answer.
+
+        Cost: a little more than the longest `max_stale` of any client, 60 s if none was declared;
+            1 s where nobody else can have the table open.
+        """
+        return Change(self, count, part, max_stale_s=max_stale, progress=progress).run()
 
     def regions(self) -> list[RegionCount]:
         """The regions and what they have counted."""
@@ -319,6 +367,7 @@ class Table:
         with ExitStack() as held:  # whatever one of them raises, the others are closed
             held.callback(self.engine.close)
             held.callback(self.catalog.close)
+            held.callback(self.lease.close)
             held.callback(self.store.close)
 
     def __enter__(self) -> Self:
@@ -339,13 +388,6 @@ class Table:
         if type(row) is dict and not fields:
             return row
         return {**(as_mapping(row) if row is not None else {}), **fields}
-
-    def _coordinates(self, values: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
-        """Where a row stands: its key, less chance, what opens its qualifiers, its event time."""
-        layout = self.design.layout
-        opening = b"" if layout.opening is None else layout.opening.write(values)
-        at = 0 if layout.stamp is None else layout.stamp.of(values)
-        return layout.key.encode(values, salt=0), opening, at
 
 
 def _given(values: Sequence[Any], named: Mapping[str, Any]) -> dict[int | str, Any]:

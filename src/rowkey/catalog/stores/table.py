@@ -22,19 +22,20 @@ DOCUMENT, VERSION, NOTE = b"document", b"version", b"note."
 class Table(Catalog):
     """One row a table in the table `rowkey.catalog` of an engine: `table:URL`.
 
-    It is where the tables are, and everyone who reaches them reaches it. A row holds the JSON
-    document of an entry and its version, by which an entry is replaced only if nobody was faster.
-    The table is made with the first entry.
+    In a design, `catalog = "table"` means the engine that has the table itself: whoever reaches
+    that reaches it. A row holds the JSON document of an entry and its version, by which an entry is
+    replaced only if nobody was faster. The table is made with the first entry.
 
     Args:
-        engine: where the table lives; closed with the catalog.
+        engine: where the table lives.
         url: the engine's, for messages.
+        is_own: whether the engine is closed with the catalog.
     """
 
     name = "table"
 
-    def __init__(self, engine: Engine, url: str) -> None:
-        self._engine, self._url = engine, url
+    def __init__(self, engine: Engine, url: str, *, is_own: bool = True) -> None:
+        self._engine, self._url, self._is_own = engine, url, is_own
         self._store: Store | None = None
         self._lock = Lock()
 
@@ -46,6 +47,10 @@ class Table(Catalog):
             return cls(open_engine(where), where)
         except Refused as refusal:
             raise Unsupported(f"table:{where}", str(refusal)) from refusal
+
+    @classmethod
+    def beside(cls, engine: Engine, url: str) -> Table:
+        return cls(engine, url, is_own=False)
 
     def read(self, table: str) -> Entry | None:
         found = self._found(table)
@@ -103,7 +108,8 @@ class Table(Catalog):
             return [row.row.decode() for row in cursor if row.cells[0].value]
 
     def close(self) -> None:
-        self._engine.close()
+        if self._is_own:
+            self._engine.close()
 
     def _found(self, table: str) -> bytes | None:
         """The document of a table, if there is one."""

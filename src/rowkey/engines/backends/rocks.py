@@ -50,6 +50,7 @@ class Rocks(Engine):
     name = scheme = "rocks"
     persistent = True
     shared = False
+    exclusive = True
     refuses: ClassVar[Mapping[str, str]] = {
         "new_version_behavior": "deletes hide by timestamp here, not by arrival"
     }

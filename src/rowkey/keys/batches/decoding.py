@@ -17,6 +17,7 @@ from rowkey.keys.parts.sequence import SUPERFLUOUS
 from rowkey.keys.traits import Source
 from rowkey.keys.transforms.salt import Salt
 from rowkey.keys.types.spans import spans_of
+from rowkey.keys.verifying import verify
 
 if TYPE_CHECKING:
     from rowkey.keys.contract import Part
@@ -215,13 +216,26 @@ def _verify(key: Key, batch: pa.RecordBatch, pieces: list[Spans]) -> None:
     for part, piece in zip(key.parts, pieces, strict=True):
         if not set(part.fields) <= names:
             part.check_batch(piece.take(np.flatnonzero(piece.inner > 0)).packed())
-        elif isinstance(part, Salt):
+        elif isinstance(part.forms[0], Salt):
             part.check_batch(piece)
         elif part.source is not Source.FIELDS:
             for data, row in zip(piece.tolist(), columns.rows(part.fields), strict=True):
-                key.verify_drawn(part, data, row)
-        elif not _same(part.pieces(columns), piece, may_lack=isinstance(part, Nullable)):
-            raise Refused("", f"the bytes of {part.name} are not those of its fields")
+                verify(key, part, data, row)
+        elif not _is_of(part, columns, piece):
+            raise Refused("", f"the bytes of {part.title} are not those of its fields")
+
+
+def _is_of(part: Part, columns: Columns, piece: Spans) -> bool:
+    """Whether every piece is that of its row, under any count that the part may have."""
+    if len(part.forms) == 1:
+        return _same(part.pieces(columns), piece, may_lack=isinstance(part, Nullable))
+    width = part.framing.width or 0
+    found = piece.packed().data.reshape(-1, width)
+    is_one = np.zeros(len(found), np.bool_)
+    for form in part.forms:
+        wanted = form.pieces(columns).spans().packed().data.reshape(-1, width)
+        is_one |= (wanted == found).all(axis=1)
+    return bool(is_one.all())
 
 
 def _same(expected: Pieces, found: Spans, *, may_lack: bool) -> bool:

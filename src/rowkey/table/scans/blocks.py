@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from contextlib import ExitStack
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.table.scans.ahead import read_ahead
 from rowkey.table.scans.pieces import whole_events
+from rowkey.table.scans.ranges import cursors_of, ranges_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,9 @@ FEWEST = 512
 
 def batches_of(scan: Scan) -> Iterator[pa.RecordBatch]:
     """The rows of a scan in its order, some at a time, decoded by blocks where that pays."""
-    return blocks_of(scan, scan.limit) if scan.pays_blocks else _of_rows(scan)
+    if scan.pays_blocks:
+        return blocks_of(scan, scan.limit)
+    return _of_rows(scan, scan.rows_left(scan.limit))
 
 
 def resized(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
@@ -63,20 +66,23 @@ def schema_of(scan: Scan) -> pa.Schema:
     return pa.schema([(name, field.type.arrow()) for name, field in fields])
 
 
-def _of_rows(scan: Scan) -> Iterator[pa.RecordBatch]:
+def _of_rows(scan: Scan, rows: Iterator[dict[str, Value]]) -> Iterator[pa.RecordBatch]:
     """Rows one by one, gathered into batches."""
     import pyarrow as pa
 
-    rows, schema = scan.plain_rows(), schema_of(scan)
+    schema = schema_of(scan)
     while some := list(islice(rows, ROWS)):
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
 def blocks_of(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
-    """The rows of all ranges, merged as they are read; a block of each range is held."""
+    """The rows of all ranges, merged as they are read; a block of each range is held.
+
+    Once the table has become another one, what is left is read row by row.
+    """
     if limit == 0:
         return
-    left = limit
+    left, given = limit, None
     with ExitStack() as opened:
         for rows in _merged(_runs(scan, opened, limit), is_falling=scan.reverse):
             given = rows if left is None else rows.slice(0, left)
@@ -86,6 +92,13 @@ def blocks_of(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
                 left -= given.num_rows
                 if not left:
                     return
+            if scan.is_behind:
+                break
+        else:
+            return
+    (last,) = values_of(scan, given.slice(given.num_rows - 1))
+    scan.go_on(last)
+    yield from _of_rows(scan, scan.rows_left(left))
 
 
 def rows_of(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
@@ -110,19 +123,26 @@ def values_of(scan: Scan, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]:
 
 def count_of(scan: Scan) -> int:
     """How many rows a scan without a limit has; nothing is merged."""
-    ranges = scan.ranges()
+    ranges = ranges_left(scan)
     with ExitStack() as opened:
-        read = [_decoded(scan, cursor, ROWS) for cursor in scan.opened(opened, ranges)]
-        runs = read_ahead(read, scan.threads, opened)
-        return sum(rows.num_rows for run in runs for rows in run)
+        read = [_decoded(scan, cursor, ROWS) for cursor in cursors_of(scan, opened, ranges)]
+        count = 0
+        for rows in chain.from_iterable(read_ahead(read, scan.threads, opened)):
+            count += rows.num_rows
+            if scan.is_behind:
+                break
+        else:
+            return count
+    scan.go_on(None)
+    return sum(1 for _ in scan.rows_left(None))
 
 
 def _runs(scan: Scan, opened: ExitStack, limit: int | None) -> list[_Run]:
     """What is read of each range."""
-    ranges = scan.ranges()
+    ranges = ranges_left(scan)
     # Of a limit each range gives its share, if chance spreads the rows.
     size = ROWS if limit is None else min(ROWS, max(FEWEST, 2 * limit // max(1, len(ranges))))
-    cursors = scan.opened(opened, ranges)
+    cursors = cursors_of(scan, opened, ranges)
     read = [_keyed(scan, one, c, size) for one, c in zip(ranges, cursors, strict=True)]
     # Closed before the cursors, which may be at work until then.
     return [_Run(blocks) for blocks in read_ahead(read, scan.threads, opened)]

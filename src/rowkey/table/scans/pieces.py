@@ -107,22 +107,25 @@ def _last_event(block: pa.RecordBatch, opening: Opening) -> int:
     return place
 
 
-def left_of(one: KeyRange, token: Token, *, is_falling: bool, again: bool) -> KeyRange | None:
+def left_of(
+    one: KeyRange, common: bytes, token: Token, *, is_falling: bool, again: bool
+) -> KeyRange | None:
     """What is left of a range behind a token.
 
     Args:
         one: the range.
+        common: what of its prefix tells rows apart.
         token: where the read stood.
         is_falling: whether the range is read in reverse.
         again: whether the row of the token is read again, for what else it may hold.
     """
     at = one.prefix + token.behind
     if is_falling:
-        stop = at + b"\0" if again or one.prefix < token.prefix else at
+        stop = at + b"\0" if again or common < token.prefix else at
         if stop <= one.start:
             return None
         return one if one.stop and one.stop <= stop else one._replace(stop=stop)
-    start = at if again or one.prefix > token.prefix else at + b"\0"
+    start = at if again or common > token.prefix else at + b"\0"
     if one.stop and one.stop <= start:
         return None
     return one if start <= one.start else one._replace(start=start)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from copy import copy
-from dataclasses import replace
-from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from rowkey.engines import Ask, Span
-from rowkey.errors import ReadError, shown
-from rowkey.plan import Residual, plan_read, sorted_rows
-from rowkey.table.merge import Copies, Piece, gathered, late, merged
+from rowkey.errors import ReadError, Unsupported, shown
+from rowkey.plan import Residual, plan_read
+from rowkey.table.merge import Copies, Piece
 from rowkey.table.models import maker
 from rowkey.table.scans.blocks import (
     batches_of,
@@ -24,31 +21,19 @@ from rowkey.table.scans.blocks import (
     schema_of,
     values_of,
 )
-from rowkey.table.scans.pieces import (
-    behind,
-    close_all,
-    events_apart,
-    held,
-    left_of,
-    paged,
-    parted,
-    rows_apart,
-)
+from rowkey.table.scans.ranges import pieces_of
+from rowkey.table.scans.sorting import best_of
 from rowkey.table.scans.tokens import Token, digest_of, read_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
-    from rowkey.design import Design
-    from rowkey.engines import Cursor, Reader
-    from rowkey.plan import Asked, KeyRange
+    from rowkey.engines import Reader
+    from rowkey.plan import Asked
+    from rowkey.table.generations.live import Live
 
-MOST_SORTED = 1_000_000
-"""Rows that are sorted in memory where the key does not give the order asked for."""
-SORTED_TOGETHER = 10_000
-"""Rows that are sorted together at least, so that a small limit does not sort for each row."""
 MUCH = 512
 """Rows of each range from which decoding by blocks is worth its fixed cost of 0.5 ms. Measured."""
 MOST_BLOCKS = 64
@@ -57,8 +42,6 @@ MOST_COLUMNS = 256
 """Ranges above which their blocks, however few rows are in them, cost more than rows one by one."""
 AT_ONCE = 1_024
 """Rows that are decoded together in the end: more are not faster."""
-PAGE = 64
-"""Cells of a row that come together where many events share it."""
 MOST_THREADS = 256
 """Threads of one scan."""
 
@@ -80,18 +63,20 @@ class Scan:
     columns. It can be iterated again: each time it reads the table as it then is.
 
     Args:
-        design: the table's design.
+        now: says what the table is; asked each time the scan is iterated.
         reader: the engine's table, or a snapshot of it.
         asked: the conditions and the order, bound.
         limit: most rows, or None.
         resume: the token of an earlier scan with the same conditions and order.
         into: a class for each row.
         threads: how many ranges are read at the same time, where rows are decoded by blocks.
+        follows: whether the reader shows the table as it becomes, and not as of one moment: then
+            the scan goes on in other places once the table's counts have changed.
     """
 
     def __init__(
         self,
-        design: Design,
+        now: Callable[[], Live],
         reader: Reader,
         asked: Asked,
         *,
@@ -99,6 +84,7 @@ class Scan:
         resume: str | None = None,
         into: type[Any] = dict,
         threads: int = 1,
+        follows: bool = False,
     ) -> None:
         check_limit(limit)
         if resume is not None and not isinstance(resume, str):
@@ -106,25 +92,76 @@ class Scan:
         if type(threads) is not int or not 1 <= threads <= MOST_THREADS:
             what = f"{shown(threads)} cannot read"
             raise ReadError("threads", what, f"1..{MOST_THREADS}")
-        self.design = design
+        self.now = now
         self.reader = reader
         self.asked = asked
-        self.plan = plan_read(design.key, asked.bounds, asked.order)
-        self.residual = Residual(self.plan.residual, asked.bounds, design.fields)
         self.limit = limit
         self.threads = threads
+        self.follows = follows
         self.make = maker(into)
         self.is_plain = into is dict
-        self.digest = digest_of(asked.bounds, asked.order, str(design.key))
-        self.start = read_token(resume, self.digest) if resume is not None else None
-        self.last: Piece | Token | dict[str, Any] | None = self.start
-        self.copies = Copies(design.key, self.plan.merged)
+        self._resume = resume
+        self._bind(now())
+
+    def _bind(self, live: Live) -> None:
+        """Take the table for what it is."""
+        self.live = live
+        self.design = design = live.design
+        asked = self.asked
+        self.plan = plan_read(design.key, asked.bounds, asked.order)
+        self.residual = Residual(self.plan.residual, asked.bounds, design.fields)
+        self.copies = Copies(design.key, self.plan.merged, live.counting)
+        self.rank = live.rank if live.is_several else None
         self.sorts = self.plan.needs_sort
         self.repeats = design.layout.shares_rows or design.key.is_salted
         """Whether the row of a token is read again: copies of it, or events behind, may follow."""
-        if resume is not None and (self.sorts or self.copies.scattered):
+        merged = self.plan.merged
+        self.digest = digest_of(asked.bounds, asked.order, live.uncounted(merged), merged)
+        resume = self._resume
+        if resume is not None and not self.has_tokens:
             what = "the key does not give the order asked for, so a scan cannot go on"
+            if live.is_several and not self.sorts:
+                what = "rows of several bucket counts do not stand in one order, so it cannot go on"
             raise ReadError("resume", what, "an order that the key gives")
+        self._given = None if resume is None else read_token(resume, self.digest)
+        self.start = self._given
+        self.last: Piece | Token | dict[str, Any] | None = self.start
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the scan can go on from where it stopped."""
+        return not (self.sorts or self.copies.scattered)
+
+    def _begin(self) -> None:
+        """Begin to read, in the table as it is now."""
+        live = self.now()
+        if live is not self.live:
+            self._bind(live)
+        self.start = self.last = self._given
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the table has become another one since this began to read it."""
+        return self.follows and self.now() is not self.live
+
+    def go_on(self, last: Piece | dict[str, Any] | None) -> None:
+        """Read what is left in the table as it is now.
+
+        Args:
+            last: the last piece or row that was given; None if none was.
+
+        Raises:
+            Unsupported: its rows do not stand in one order any more.
+        """
+        start = self.start if last is None else self._standing_at(last)
+        merged, resume, given = self.plan.merged, self._resume, self._given
+        self._resume = None
+        self._bind(self.now())
+        self._resume, self._given = resume, given
+        if self.copies.scattered or self.plan.merged != merged:
+            what = "its number of buckets was changed while it was read"
+            raise Unsupported(f"table {self.design.table}", what, remedy="Read it again.")
+        self.start = self.last = start
 
     @property
     def reverse(self) -> bool:
@@ -149,16 +186,18 @@ class Scan:
         None before its first row, and where rows are sorted or a salt does not lead the key.
         """
         last = self.last
-        if last is None or self.sorts or self.copies.scattered:
-            return None
+        return None if last is None or not self.has_tokens else str(self._standing_at(last))
+
+    def _standing_at(self, last: Piece | Token | dict[str, Any]) -> Token:
+        """Where a row stands in the order of the read."""
         if isinstance(last, Piece | Token):
-            return str(Token(self.digest, last.behind, last.opening, last.prefix))
+            return Token(self.digest, last.behind, last.opening, last.prefix)
         layout = self.design.layout
         key = layout.key.encode(last, salt=0)
         prefix = next(one.prefix for one in self.plan.ranges if one.holds(key))
         opening = b"" if layout.opening is None else layout.opening.write(last)
         common, _ = self.copies.told(prefix)
-        return str(Token(self.digest, key[len(prefix) :], opening, common))
+        return Token(self.digest, key[len(prefix) :], opening, common)
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.plain_rows()
@@ -175,9 +214,11 @@ class Scan:
 
         Cost: that of reading them as columns, or where a salt or shared rows forbid that, as rows.
         """
-        if self.limit is None and self.pays_blocks:
-            return count_of(self)
-        return sum(1 for _ in copy(self).plain_rows())
+        one = copy(self)
+        one._begin()  # noqa: SLF001 - a scan of its own, so that the token stays
+        if one.limit is None and one.pays_blocks:
+            return count_of(one)
+        return sum(1 for _ in one.plain_rows())
 
     def to_arrow(self) -> pa.Table:
         """All rows as one Arrow table, in the same order, in the types of the fields.
@@ -186,7 +227,7 @@ class Scan:
         """
         import pyarrow as pa
 
-        self.last = self.start
+        self._begin()
         found = list(batches_of(self))
         self._stand_behind(found[-1:])
         return pa.Table.from_batches(found, schema_of(self))
@@ -205,7 +246,7 @@ class Scan:
         return self._batches(rows)
 
     def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
-        self.last = self.start
+        self._begin()
         for batch in resized(batches_of(self), rows):
             self._stand_behind([batch])
             yield batch
@@ -217,18 +258,22 @@ class Scan:
 
     def plain_rows(self) -> Iterator[dict[str, Any]]:
         """The rows as dictionaries, whatever class was asked for, in the order asked for."""
-        self.last = self.start
-        if self.limit == 0:
+        self._begin()
+        yield from self.rows_left(self.limit)
+
+    def rows_left(self, limit: int | None) -> Iterator[dict[str, Any]]:
+        """The rows from where the scan stands, in the order asked for."""
+        if limit == 0:
             return
         if self.sorts:
-            yield from self._best(self._unsorted())
-        elif self._is_read_whole(self.limit):
-            for row in rows_of(self, self.limit):
+            yield from best_of(self._unsorted(), self.asked.order, self.design.fields, limit)
+        elif self._is_read_whole(limit):
+            for row in rows_of(self, limit):
                 self.last = row
                 yield row
         else:
             with ExitStack() as opened:
-                for piece, row in islice(self._found(opened), self.limit):
+                for piece, row in islice(self._found(opened), limit):
                     self.last = piece
                     yield row
 
@@ -247,7 +292,7 @@ class Scan:
 
     @property
     def _has_blocks(self) -> bool:
-        if self.design.key.is_salted:
+        if self.design.key.is_salted or self.live.is_several:
             return False
         is_one = self.plan.fan_out == 1 and not self.reverse and self.start is None
         return is_one or not self.design.layout.shares_rows
@@ -270,13 +315,21 @@ class Scan:
 
     def _found(self, opened: ExitStack) -> Iterator[tuple[Piece, dict[str, Any]]]:
         """Rows that meet every condition, in the order of the key, and where they stand."""
-        pieces = self._pieces(opened)
-        found = chain.from_iterable(self._decoded(pieces))
-        return found if not self.residual else (one for one in found if self.residual(one[1]))
+        last: Piece | None = None
+        for found in self._decoded(opened):
+            for piece, row in found:
+                last = piece
+                if not self.residual or self.residual(row):
+                    yield piece, row
+            if self.is_behind:
+                opened.close()
+                self.go_on(last)
+                yield from self._found(opened)
+                return
 
-    def _decoded(self, pieces: Iterator[Piece]) -> Iterator[Iterator[tuple[Piece, dict[str, Any]]]]:
-        """The rows of pieces, more and more at a time: the first one comes at once."""
-        layout, size = self.design.layout, 1
+    def _decoded(self, opened: ExitStack) -> Iterator[Iterator[tuple[Piece, dict[str, Any]]]]:
+        """The rows of all ranges, more and more at a time: the first one comes at once."""
+        layout, size, pieces = self.design.layout, 1, pieces_of(self, opened)
         left = sys.maxsize
         if self.limit is not None and not self.residual and not self.sorts:
             left = self.limit
@@ -286,87 +339,3 @@ class Scan:
             size = min(2 * size, AT_ONCE)
             # Pieces that are no rows of the design make room for more.
             left = max(1, left - len(some))
-
-    def _best(self, rows: Iterator[dict[str, Any]]) -> list[Any]:
-        """The first rows in the order asked for; at most twice as many are held.
-
-        Raises:
-            ReadError: without a limit, more than `MOST_SORTED` would be.
-        """
-        most = MOST_SORTED if self.limit is None else min(self.limit, MOST_SORTED)
-        held: list[Any] = []
-        while some := list(islice(rows, max(most, SORTED_TOGETHER))):
-            held = sorted_rows([*held, *some], self.asked.order, self.design.fields)
-            held = held[: self.limit]
-            if len(held) > MOST_SORTED:
-                what = f"more than {MOST_SORTED:,} rows would be sorted in memory"
-                remedy = "Give a limit, or a key that stands in this order: see rowkey explain."
-                raise ReadError("order", what, remedy=remedy)
-        return held
-
-    def _pieces(self, opened: ExitStack) -> Iterator[Piece]:
-        """The rows of all ranges, merged; each event of a shared row by itself."""
-        ranges = self.ranges()
-        rows: list[KeyRange] = []
-        if self.start is not None and self.is_paged:
-            rows, ranges = parted(ranges, self.start)
-        ask = self._ask_behind() if rows else None
-        cursors = [*self.opened(opened, rows, ask), *self.opened(opened, ranges)]
-        runs = [self._late(r, c) for r, c in zip([*rows, *ranges], cursors, strict=True)]
-        found = merged(runs, reverse=self.reverse, copies=self.copies.pinned)
-        if self.copies.scattered:
-            found = gathered(found, self.copies.identity)
-        if self.start is None or not self.repeats:
-            return found
-        return behind(found, self.start, is_falling=self.reverse)
-
-    def ranges(self) -> list[KeyRange]:
-        """The ranges that are left to read, in the direction of the read."""
-        if self.start is None:
-            return list(self.plan.ranges)
-        rest = partial(left_of, token=self.start, is_falling=self.reverse, again=self.repeats)
-        return [one for one in map(rest, self.plan.ranges) if one is not None]
-
-    def opened(
-        self, opened: ExitStack, ranges: list[KeyRange], ask: Ask | None = None
-    ) -> list[Cursor]:
-        """A cursor for each range, closed with `opened`."""
-        if not ranges:
-            return []
-        spans = [Span(one.start, one.stop) for one in ranges]
-        cursors = self.reader.scan(spans, ask or self.ask())
-        opened.callback(close_all, cursors)
-        return cursors
-
-    def ask(self) -> Ask:
-        """What the engine is asked of each range."""
-        layout = self.design.layout
-        # The limit is counted here: a row may hold nothing but somebody else's cells.
-        return Ask(
-            qualifiers=layout.qualifiers(self.asked.bounds),
-            reverse=self.reverse,
-            batch=PAGE if self.is_paged else None,
-        )
-
-    def _ask_behind(self) -> Ask:
-        """What the engine is asked of the row of the token: it need not give what lies before."""
-        ask = self.ask()
-        first, last = ask.qualifiers
-        assert self.start is not None
-        return replace(ask, qualifiers=(max(first, self.start.opening), last))
-
-    def _late(self, one: KeyRange, cursor: Cursor) -> Iterator[Piece]:
-        """The pieces of one range, no row of which is read before its turn comes."""
-        key = cursor.ahead()
-        first = None if key is None else key[len(one.prefix) :]
-        return late(first, self._run, one, cursor, reverse=self.reverse)
-
-    def _run(self, one: KeyRange, cursor: Cursor) -> Iterator[Piece]:
-        """The pieces of one range."""
-        opening = self.design.layout.opening
-        if opening is None:
-            return rows_apart(one, cursor, self.copies)
-        if self.is_paged:
-            return events_apart(one, paged(cursor, opening), self.copies)
-        found = held(cursor, opening, is_falling=self.reverse)
-        return events_apart(one, found, self.copies)

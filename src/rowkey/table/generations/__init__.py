@@ -1,0 +1,1 @@
+"""A table whose number of buckets has changed: several generations of counts that live together."""

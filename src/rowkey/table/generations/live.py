@@ -1,0 +1,272 @@
+"""What a table is under the generations that live: designs, and what writes and gets by them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import counts_of
+from rowkey.cells import Kind, RowCells
+from rowkey.errors import Refused, RowError, Unsupported
+from rowkey.schema import print_key
+from rowkey.table.generations.counting import countable
+from rowkey.table.generations.ruling import let_rule, patience_s
+from rowkey.table.getting import Getting
+from rowkey.table.writing import Writing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from rowkey.catalog import Entry, Lease
+    from rowkey.cells import Cell
+    from rowkey.design import Design
+    from rowkey.engines import Engine, Store
+    from rowkey.keys import Dictionary, Key
+    from rowkey.plan import Explanation
+    from rowkey.table.merge import Piece
+    from rowkey.table.stamps import Stamps
+
+LOOKS = 30
+"""Times that a count which must wait looks at the catalog, about; no two closer than the least
+pause, which spares the catalog, nor further than the longest, which spares who waits."""
+LEAST_PAUSE_S, MOST_PAUSE_S = 0.02, 1.0
+
+
+class Live:
+    """A table under the generations of an entry; made anew where they change.
+
+    Args:
+        design: the table's design with the counts that it was created with.
+        entry: what the catalog has of it.
+        dictionary: gives ids to the values of `code`.
+        store: the engine's table.
+        stamps: gives each mutation its timestamp.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        entry: Entry,
+        dictionary: Dictionary,
+        store: Store,
+        stamps: Stamps,
+    ) -> None:
+        def used(one: Design) -> Design:
+            return one.in_use(dictionary, secrets.randbits(63))
+
+        self.entry = entry
+        self.designs = tuple(used(_under(design, counts)) for counts in distinct_counts(entry))
+        """The design under each count that rows may stand under: the ruling one first, then the
+        others, the newest generation's first."""
+        self.ruling = self.designs[0]
+        self.design = self.ruling.reading(self.designs[1:]) if self.is_several else self.ruling
+        """The design that reads: it finds and decodes what any of them has written."""
+        self.counting = frozenset(countable(self.ruling))
+        """The places of the parts of the key that may get another count."""
+        named = used(design).key
+        is_first = str(named) == str(self.ruling.key)
+        self.writing = Writing(self.designs, store, stamps, None if is_first else named)
+        self.getting = Getting(self.design, store, self.writing)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether rows stand under more than one count."""
+        return len(self.designs) > 1
+
+    @property
+    def places(self) -> int:
+        """The row keys under which a row may stand."""
+        if not self.ruling.key.is_salted:
+            return len(self.designs)
+        others = {repr([p for p in one.key.parts if p.fields]) for one in self.designs}
+        return self.design.key.salt_count * len(others)
+
+    def uncounted(self, leading: int) -> str:
+        """The key, without the numbers of those of its leading parts that may get another."""
+        places = (place for place in self.counting if place < leading)
+        return print_key(self.ruling.counted(dict.fromkeys(places, 0)))
+
+    def coordinates(self, values: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
+        """Where a row stands: its key, less chance, what opens its qualifiers, its event time."""
+        layout = self.ruling.layout
+        opening = b"" if layout.opening is None else layout.opening.write(values)
+        at = 0 if layout.stamp is None else layout.stamp.of(values)
+        return layout.key.encode(values, salt=0), opening, at
+
+    def noted(self, found: Explanation) -> Explanation:
+        """How a read runs, with what the generations bear on it."""
+        if not self.is_several:
+            return found
+        terms = zip(*(one.key.terms for one in self.designs), strict=True)
+        each = [tuple(dict.fromkeys(map(str, one))) for one in terms]
+        said = [" and ".join(one) for one in each if len(one) > 1]
+        note = (
+            f"rows stand under {', '.join(said)}: the ranges of each are read until rows are moved"
+        )
+        return replace(found, warnings=(*found.warnings, note))
+
+    def rank(self, piece: Piece) -> int:
+        """Which generation has written a row: 0 the ruling one, then the newest first.
+
+        Cells of one time may differ where a field is the timestamp; the later generation has them
+        from the later write.
+        """
+        try:
+            (values,) = self.design.layout.events(piece.row, piece.cells)
+            for number, one in enumerate(self.designs):
+                if piece.row in _keys(one.key, values):
+                    return number
+        except (RowError, ValueError):  # somebody else's row
+            pass
+        return len(self.designs)
+
+    def identity(self, row: bytes, cells: Sequence[Cell]) -> dict[str, Any]:
+        """The fields that a row key, and the qualifiers of one event's cells, hold whole.
+
+        Raises:
+            RowError: the bytes are none of the design.
+        """
+        layout = self.design.layout
+        values = layout.key.decode(row)
+        if layout.opening is not None:
+            before = cells[0].qualifier[: layout.opening.measure(cells[0].qualifier)]
+            values |= layout.opening.read(before, layout.opening.starts(layout.key, row))
+        return values
+
+    def rehomed(self, mutation: RowCells) -> list[RowCells]:
+        """A mutation that was made under older counts, as it is under those of now.
+
+        Raises:
+            RowError: its key does not tell the values that its new place follows from.
+        """
+        try:
+            values = self.identity(*mutation)
+            places = self.writing.keys_of(values)
+            written = [key for key in places if self._is_written(key, values)]
+        except (Refused, RowError):
+            what = "the buckets of the table were changed while it waited, and its key is a digest"
+            raise RowError(f"row {mutation.row.hex()}", what, remedy="Put it again.") from None
+        here = mutation.row if mutation.row in written else written[0]
+        deletes = [cell for cell in mutation.cells if cell.kind is not Kind.PUT]
+        others = [RowCells(key, deletes) for key in places if key != here] if deletes else []
+        return [*others, RowCells(here, mutation.cells)]
+
+    def _is_written(self, key: bytes, values: Mapping[str, Any]) -> bool:
+        """Whether a row of these values may be written under a row key now."""
+        return key in _keys(self.ruling.key, values)
+
+
+def _keys(key: Key, values: Mapping[str, Any]) -> Iterator[bytes]:
+    """The row keys that values have, one for each number that a random salt may take."""
+    salts = range(key.salt_count) if key.is_salted else (None,)
+    return (key.encode(values, salt=salt) for salt in salts)
+
+
+def _under(design: Design, counts: Mapping[int, int]) -> Design:
+    """A design under some counts; the same one if these are its own."""
+    return design if counts_of(design) == counts else design.counting(counts)
+
+
+def distinct_counts(entry: Entry) -> list[Mapping[int, int]]:
+    """The counts that rows of an entry may stand under, each once, as `Entry.live` has them."""
+    found: list[Mapping[int, int]] = []
+    for one in entry.live:
+        if one.counts not in found:
+            found.append(one.counts)
+    return found
+
+
+class Following:
+    """Keeps what a table is in step with its entry, for all threads that use it.
+
+    Args:
+        design: the table's design with the counts that it was created with.
+        lease: says what the entry is, for as long as anyone may go by it.
+        dictionary: gives ids to the values of `code`.
+        engine: the engine.
+        store: its table.
+        stamps: gives each mutation its timestamp.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        lease: Lease,
+        dictionary: Dictionary,
+        engine: Engine,
+        store: Store,
+        stamps: Stamps,
+    ) -> None:
+        self.lease = lease
+        self.declared = design
+        self.pause: Callable[[float], None] = time.sleep
+        """Waits so many seconds."""
+        self._engine = engine
+        self._of = (dictionary, store, stamps)
+        self._lock = Lock()
+        self._entry = lease.entry()
+        self.last = self.under(self._entry)
+        """What it was when it was last asked for."""
+
+    def now(self) -> Live:
+        """What the table is.
+
+        Raises:
+            Unsupported: the catalog was not reached for too long.
+
+        Cost: 0.2 µs; some milliseconds where the generations have changed.
+        """
+        entry = self.lease.entry()
+        if entry is not self._entry:
+            self._follow(entry)
+        return self.last
+
+    @contextmanager
+    def counting(self) -> Iterator[Writing]:
+        """What changes rows by what it finds there, for the time of one change.
+
+        That must be done in one place by all. So while a generation is announced nobody does it:
+        some write under the old one still, others could under the new one already. Whoever waits
+        for longer than it takes everyone to know lets it rule, should its setter have died.
+
+        Raises:
+            Unsupported: the catalog does not answer; or the change took so long that others may
+                have gone on in another place meanwhile.
+        """
+        live = self._settled()
+        yield live.writing
+        if self.lease.is_over and self.lease.renew().generations != live.entry.generations:
+            what = "its buckets were changed while a count was on its way, which may be lost"
+            raise Unsupported(f"table {live.design.table}", what, remedy="Look at the row.")
+
+    def _settled(self) -> Live:
+        """What the table is once no generation is announced."""
+        live, clock = self.now(), self.lease.clock
+        since = clock()
+        while (announced := live.entry.announced) is not None:
+            patience = patience_s(live.entry, self._engine)
+            if clock() - since >= patience:
+                name = live.design.table
+                self.lease.took(let_rule(self.lease.catalog, name, announced.number))
+            else:
+                self.pause(min(max(patience / LOOKS, LEAST_PAUSE_S), MOST_PAUSE_S))
+                self.lease.renew()
+            live = self.now()
+        return live
+
+    def under(self, entry: Entry) -> Live:
+        """What the table would be under an entry."""
+        return Live(self.declared, entry, *self._of)
+
+    def _follow(self, entry: Entry) -> None:
+        with self._lock:
+            if entry.version < self._entry.version:
+                return
+            if entry.generations != self._entry.generations:
+                self.last = self.under(entry)
+            self._entry = entry

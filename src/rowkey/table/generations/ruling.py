@@ -1,0 +1,59 @@
+"""How a generation that is announced comes to rule, and how long everyone waits for that.
+
+A client goes by an entry for some seconds after it has read it. So once as much time has passed as
+any client may have, everyone has read of the announced generation, or has stopped until it does.
+Then it may rule: whoever reads and deletes does so in it by then, before anyone writes there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.errors import Conflict, Unsupported
+
+if TYPE_CHECKING:
+    from rowkey.catalog import Catalog, Entry
+    from rowkey.engines import Engine
+
+MARGIN = 1.1
+"""How many times the longest time of a client is waited: for clocks that do not run alike, and for
+calls that are on their way."""
+ALONE_S = 1.0
+"""Seconds that are waited where nobody but this process can have the table open: for its threads
+that are amid a call."""
+TRIES = 1_000
+"""Times that the entry is written again because somebody else wrote it meanwhile."""
+
+
+def patience_s(entry: Entry, engine: Engine) -> float:
+    """Seconds until everyone who uses a table goes by an entry, or by none."""
+    longest_s = entry.longest_s * MARGIN
+    return min(ALONE_S, longest_s) if engine.exclusive else longest_s
+
+
+def let_rule(catalog: Catalog, table: str, number: int) -> Entry:
+    """Let a generation rule that everyone knows of; one that rules already is left as it is.
+
+    Args:
+        catalog: where the table is remembered.
+        table: its name.
+        number: the generation's.
+
+    Raises:
+        Unsupported: the catalog does not answer, or knows no such generation.
+        Conflict: the entry changes faster than it can be read.
+    """
+    for _ in range(TRIES):
+        entry = catalog.read(table)
+        if entry is None or not any(one.number == number for one in entry.generations):
+            what = f"the catalog does not know its generation {number} any more"
+            raise Unsupported(f"table {table}", what, remedy="Look at rowkey buckets history.")
+        if entry.announced is None or entry.announced.number != number:
+            return entry
+        ruled = entry.ruled()
+        try:
+            return replace(ruled, version=catalog.write(table, ruled, entry.version))
+        except Conflict:
+            continue  # an id was given out meanwhile, or somebody else has let it rule
+    raise Conflict(f"table {table}", f"{TRIES:,} changes were overtaken")

@@ -1,0 +1,235 @@
+"""How long a client goes on with what it has read, under a clock that the test moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey import Design
+from rowkey.catalog import Entry, Lease, open_catalog
+from rowkey.catalog.stores.memory import Memory
+from rowkey.errors import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENTRY = Entry.of(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"}), (), 0)
+NEXT = ENTRY.announcing({0: 8}, (), 1)
+
+
+class Shelf(Memory):
+    """A catalog that counts what it is asked, and may be out of reach or slow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = 0
+        self.is_lost = False
+        self.gate = Event()
+        self.gate.set()
+        self.changed: Callable[[], None] = lambda: None
+
+    def read(self, table: str) -> Entry | None:
+        self.reads += 1
+        self.gate.wait(10)
+        if self.is_lost:
+            raise Unsupported("shelf", "nobody answers")
+        return super().read(table)
+
+    def watch(self, table: str, changed: Callable[[], None]) -> None:
+        self.changed = changed
+
+
+class Held:
+    """A lease on a shelf, and the clock that it goes by."""
+
+    def __init__(self, stale_s: float | None = None) -> None:
+        self.shelf = Shelf()
+        version = self.shelf.write("t", ENTRY, None)
+        self.known = replace(ENTRY, version=version)
+        self.now = 0.0
+        self.lease = Lease(self.shelf, "t", self.known, stale_s, clock=lambda: self.now)
+
+    def settle(self) -> None:
+        """Wait for the thread that reads, if there is one."""
+        thread = self.lease._thread
+        if thread is not None:
+            thread.join()
+
+    def change(self) -> Entry:
+        """Somebody else changes the table."""
+        found = self.shelf.read("t")
+        assert found is not None
+        return replace(NEXT, version=self.shelf.write("t", NEXT, found.version))
+
+
+def test_a_fresh_entry_is_not_read_again() -> None:
+    """For a third of its time nobody asks the catalog, and a change is not noticed."""
+    held = Held()
+    held.change()
+    reads = held.shelf.reads
+    for now in (0.0, 10.0, 19.9):
+        held.now = now
+        assert held.known == held.lease.entry()
+    held.settle()
+    assert reads == held.shelf.reads
+
+
+def test_an_older_one_is_read_behind_those_who_ask() -> None:
+    """From a third of its time on it is read in the background; the next to ask has the change."""
+    held = Held()
+    changed = held.change()
+    held.now = 20.0
+    assert held.known == held.lease.entry()
+    held.settle()
+    assert changed == held.lease.entry()
+    assert 0.0 == held.lease.age_s
+
+
+def test_one_thread_reads_at_a_time_and_not_again_at_once() -> None:
+    """However many ask while it is slow or lost, the catalog is asked once in a while."""
+    held = Held()
+    held.now, held.shelf.is_lost = 20.0, True
+    held.shelf.gate.clear()
+    before = held.shelf.reads
+    for _ in range(50):
+        assert held.known == held.lease.entry()
+    held.shelf.gate.set()
+    held.settle()
+    for _ in range(50):
+        assert held.known == held.lease.entry()
+    held.settle()
+    assert before + 1 == held.shelf.reads
+    held.now = 22.0
+    assert held.known == held.lease.entry()
+    held.settle()
+    assert before + 2 == held.shelf.reads
+
+
+def test_at_its_end_it_is_read_before_anyone_goes_on() -> None:
+    """A client that slept, whose clock went on, goes by nothing that it has not read since."""
+    held = Held()
+    changed = held.change()
+    held.now = 3_600.0
+    assert held.lease.is_over
+    assert changed == held.lease.entry()
+    assert not held.lease.is_over
+
+
+def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
+    """Writing goes on while it is lost, not beyond the time, and goes on when it is back."""
+    held = Held()
+    held.shelf.is_lost = True
+    for now in (1.0, 30.0, 59.9):
+        held.now = now
+        assert held.known == held.lease.entry()
+        held.settle()
+    held.now = 60.0
+    for _ in range(2):
+        with pytest.raises(Unsupported, match=r"not answered for 60 s: shelf: nobody answers"):
+            held.lease.entry()
+    held.shelf.is_lost = False
+    assert held.known == held.lease.entry()
+
+
+def test_a_table_that_is_gone_or_older_is_refused() -> None:
+    """An entry that was removed, or is a former one, is no answer."""
+    held = Held()
+    changed = held.change()
+    held.lease.took(changed)
+    held.shelf.remove("t")
+    held.now = 60.0
+    with pytest.raises(Unsupported, match="does not know it any more"):
+        held.lease.entry()
+    held.shelf.write("t", ENTRY, None)
+    with pytest.raises(Unsupported, match="version 1 of it, not the last one"):
+        held.lease.entry()
+
+
+def test_what_the_client_wrote_itself_holds_at_once() -> None:
+    """It goes by it; an older one that a thread was just reading changes nothing."""
+    held = Held()
+    changed = held.change()
+    held.lease.took(changed)
+    assert changed == held.lease.entry()
+    held.lease.took(held.known)
+    assert changed == held.lease.entry()
+
+
+def test_a_change_that_is_told_is_read_at_once() -> None:
+    """Where the catalog can tell, nobody waits for a third of the time."""
+    held = Held()
+    changed = held.change()
+    held.shelf.changed()
+    held.settle()
+    assert changed == held.lease.entry()
+
+
+def test_a_change_that_is_told_amid_a_read_is_read_again() -> None:
+    """What was asked before the change may not hold it."""
+    held = Held()
+    held.shelf.gate.clear()
+    held.shelf.changed()
+    before = held.shelf.reads
+    held.shelf.changed()
+    held.shelf.gate.set()
+    held.settle()
+    assert held.shelf.reads >= max(before, 1) + 1
+
+
+def test_the_time_is_the_table_s_or_a_shorter_one_of_the_client() -> None:
+    """A table says how long its clients may go on; a client may be stricter, never laxer."""
+    assert 60.0 == Held().lease.max_stale_s
+    assert 2.0 == Held(2.0).lease.max_stale_s
+    held = Held(600.0)
+    assert 60.0 == held.lease.max_stale_s
+    held.lease.took(replace(ENTRY.announcing({0: 8}, (), 1, 5.0), version=9))
+    assert 5.0 == held.lease.max_stale_s
+
+
+def test_a_closed_one_asks_no_more() -> None:
+    """What is being read is waited for, and nothing is read after."""
+    held = Held()
+    held.now = 20.0
+    held.lease.entry()
+    held.lease.close()
+    reads = held.shelf.reads
+    held.now = 50.0
+    held.lease.entry()
+    held.shelf.changed()
+    held.lease.close()
+    assert reads == held.shelf.reads
+
+
+def test_many_threads_at_its_end_ask_once() -> None:
+    """Of many that find the time over one reads for all, and all go on."""
+    held = Held()
+    changed = held.change()
+    before, held.now = held.shelf.reads, 90.0
+    held.shelf.gate.clear()
+    found: list[Entry] = []
+    threads = [Thread(target=lambda: found.append(held.lease.entry())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    held.shelf.gate.set()
+    for thread in threads:
+        thread.join()
+    assert [changed] * 8 == found
+    assert before + 1 == held.shelf.reads
+
+
+def test_a_real_clock_and_a_real_thread() -> None:
+    """Under the machine's own clock a change comes by itself, while somebody asks."""
+    catalog = open_catalog("memory:")
+    version = catalog.write("t", ENTRY, None)
+    lease = Lease(catalog, "t", replace(ENTRY, version=version), 0.3)
+    catalog.write("t", NEXT, version)
+    pause = Event()
+    for _ in range(2_000):
+        if lease.entry().announced is not None:
+            break
+        pause.wait(0.005)
+    assert NEXT.generations == lease.entry().generations
+    lease.close()

@@ -1,0 +1,373 @@
+"""ZooKeeper out of reach in every way: each call ends in time, tells why, and claims nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from secrets import token_hex
+from threading import Barrier
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.security import make_digest_acl
+
+from catalog.outages import way_to, within
+from catalog.wires import black_hole
+from catalog.writers import DESIGN
+from catalog.zookeepers import ZooKeeper, held
+from rowkey.catalog import Entry, open_catalog
+from rowkey.catalog.keeper import link
+from rowkey.errors import Conflict, RowkeyError, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from catalog.outages import Way
+    from rowkey.catalog import Catalog
+
+T = TypeVar("T")
+FIRST = Entry.of(DESIGN, (b"a",), 1_000)
+DEADLINE_S = 0.5
+OUTAGES = ("killed", "paused", "held")
+BACK_S = 10.0
+"""Within that time all is as before once an outage is over."""
+
+
+@pytest.fixture
+def root() -> str:
+    """A node that nobody else uses."""
+    return f"/rowkey/{token_hex(4)}"
+
+
+@pytest.fixture
+def way(zookeeper: ZooKeeper) -> Iterator[Way]:
+    """A way to ZooKeeper on which it can be lost."""
+    with way_to(zookeeper) as way:
+        yield way
+
+
+CALLS: dict[str, Callable[[Catalog], object]] = {
+    "read": lambda catalog: catalog.read("logs"),
+    "write": lambda catalog: catalog.write("logs", FIRST, 1),
+    "create": lambda catalog: catalog.write("new", FIRST, None),
+    "remove": lambda catalog: catalog.remove("logs", 1),
+    "notes": lambda catalog: catalog.notes("logs"),
+    "note": lambda catalog: catalog.note("logs", "load", "1"),
+    "tables": lambda catalog: catalog.tables(),
+}
+CHANGES = ("write", "create", "remove", "note")
+
+
+def told_by_each(catalog: Catalog) -> dict[str, str]:
+    """What each call says that fails, as each must, within its time; then the catalog is closed."""
+    told = {name: told_by(catalog, name) for name in CALLS}
+    within(1.0, catalog.close)
+    return told
+
+
+def told_at_once(catalog: Catalog) -> dict[str, str]:
+    """The same of calls that are all made at once, which must not wait for each other."""
+    with ThreadPoolExecutor(len(CALLS)) as pool:
+        told = dict(zip(CALLS, pool.map(partial(told_by, catalog), CALLS), strict=True))
+    within(1.0, catalog.close)
+    return told
+
+
+def told_by(catalog: Catalog, name: str) -> str:
+    """What one call says that fails, as it must, within its time."""
+    with pytest.raises(Unsupported) as caught:
+        within(DEADLINE_S, partial(CALLS[name], catalog))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_connected"), [*((kind, True) for kind in OUTAGES), ("paused", False)]
+)
+def test_each_call_ends_in_an_outage(way: Way, root: str, kind: str, *, is_connected: bool) -> None:
+    """Whether there was a connection before or not, and so does closing; nothing is changed."""
+    with closing(open_catalog(way.url(root, "20s"))) as catalog:
+        catalog.write("logs", FIRST, None)
+        catalog.note("logs", "load", "0")
+    catalog = open_catalog(way.url(root, "500ms"))
+    if is_connected:
+        assert ["logs"] == catalog.tables()
+    with way.outage(kind):
+        told = told_by_each(catalog) if is_connected else told_at_once(catalog)
+    assert all("ZooKeeper does not answer within 0.5 s: " in said for said in told.values())
+    assert all(said.endswith("Nothing was changed.") for name, said in told.items()
+               if name in CHANGES)  # fmt: skip
+    with closing(open_catalog(way.url(root, "20s"))) as catalog:
+        found = catalog.read("logs")
+        assert found is not None
+        assert (1, ["logs"], {"load": "0"}) == (
+            found.version, catalog.tables(), catalog.notes("logs")
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("hosts", "said"),
+    [
+        ("no-such-host.invalid", "no-such-host.invalid: "),
+        ("127.0.0.1:1", "Connection refused"),
+        ("127.0.0.1:1,no-such-host.invalid", "(no-such-host.invalid: |Connection refused)"),
+    ],
+)
+def test_servers_that_are_not_there(hosts: str, said: str) -> None:
+    """A name that nobody knows and a port where nobody listens are told as such."""
+    told = told_at_once(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
+    assert re.search(f"does not answer within 0.5 s: {said}", told["tables"])
+
+
+@pytest.mark.usefixtures("zookeeper")
+def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that has seen more than the server has is refused by it; another one is begun."""
+    monkeypatch.setattr(link, "RENEWED_S", 1.0)
+    with ZooKeeper() as server, closing(open_catalog(server.url(timeout="500ms"))) as catalog:
+        for version in range(9):
+            catalog.write("logs", FIRST, version or None)
+        with server.killed():
+            server.wipe()
+        assert [] == once_answered(catalog.tables)
+        assert 1 == once_answered(lambda: catalog.write("logs", FIRST, None))
+
+
+NOTES = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000]
+
+
+@pytest.mark.parametrize("data", NOTES, ids=[repr(data[:20]) for data in NOTES])
+def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> None:
+    """They are told, for who reads and who notes, and go with the table."""
+    client = KazooClient(zookeeper.hosts)
+    client.start()
+    try:
+        client.ensure_path(f"{root}/notes")
+        client.create(f"{root}/notes/logs", data)
+        with closing(open_catalog(zookeeper.url(root, "20s"))) as catalog:
+            for name in ("notes", "note"):
+                with pytest.raises(Unsupported, match=rf"{root}/notes/logs: it holds no notes"):
+                    CALLS[name](catalog)
+            catalog.remove("logs")
+            assert {} == catalog.notes("logs")
+    finally:
+        client.stop()
+        client.close()
+
+
+def test_a_port_that_never_answers() -> None:
+    """It accepts connections, and each call ends all the same."""
+    with black_hole() as hosts:
+        told = told_at_once(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
+    assert all("ZooKeeper does not answer within 0.5 s" in said for said in told.values())
+
+
+def test_one_server_of_several_that_answers_is_enough(zookeeper: ZooKeeper, root: str) -> None:
+    """The others are black holes, or refuse."""
+    with black_hole() as hole:
+        hosts = f"{hole},127.0.0.1:1,{zookeeper.hosts}"
+        with closing(open_catalog(f"zookeeper://{hosts}{root}?timeout=20s")) as catalog:
+            assert 1 == catalog.write("logs", FIRST, None)
+
+
+@pytest.mark.usefixtures("zookeeper")
+def test_a_server_without_the_others() -> None:
+    """It is read-only, and who wants the truth is not served: that is told."""
+    with ZooKeeper(lost=2) as alone:
+        told = told_at_once(open_catalog(alone.url(timeout="500ms")))
+    assert all("a server without a quorum" in said for said in told.values())
+
+
+def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
+    """An access list that does not let us is told with the node, and at once."""
+    client = KazooClient(zookeeper.hosts, auth_data=[("digest", "u:p")])
+    client.start()
+    try:
+        mine = [make_digest_acl("u", "p", all=True)]
+        for node in ("tables", "tables/logs", "notes", "notes/logs"):
+            client.create(f"{root}/{node}", b"{}", acl=mine, makepath=True)
+    finally:
+        client.stop()
+        client.close()
+    told = told_by_each(open_catalog(zookeeper.url(root, "500ms")))
+    assert all("the access list of the node does not allow it (NoAuth)" in said
+               for said in told.values())  # fmt: skip
+    assert f"{root}/tables/logs: " in told["read"]
+
+
+GARBAGE = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000, b'{"format": 1, "table": "other"}']
+
+
+@pytest.mark.parametrize("data", GARBAGE, ids=[repr(data[:20]) for data in GARBAGE])
+def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: bytes) -> None:
+    """A node of garbage, of none, or of a megabyte of it is told, stays, and can be removed."""
+    client = KazooClient(zookeeper.hosts)
+    client.start()
+    try:
+        client.ensure_path(f"{root}/tables")
+        client.create(f"{root}/tables/logs", data)
+        with closing(open_catalog(zookeeper.url(root, "20s"))) as catalog:
+            for name in ("read", "write", "remove"):
+                with pytest.raises(Unsupported, match=rf"{root}/tables/logs: it "):
+                    CALLS[name](catalog)
+            assert data == client.get(f"{root}/tables/logs")[0]
+            catalog.remove("logs")
+            assert ([], {}) == (catalog.tables(), catalog.notes("logs"))
+    finally:
+        client.stop()
+        client.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "outage_s"),
+    [
+        ("killed", 5.0),
+        *(pytest.param(kind, 5.0, marks=pytest.mark.long) for kind in OUTAGES[1:]),
+        *(pytest.param(kind, 30.0, marks=pytest.mark.long) for kind in OUTAGES),
+    ],
+)
+def test_an_outage_passes(way: Way, root: str, kind: str, outage_s: float) -> None:
+    """Every call in it ends in time; afterwards all is as before, and nothing was written twice."""
+    with closing(open_catalog(way.url(root, "500ms"))) as catalog:
+        catalog.write("logs", FIRST, None)
+        with way.outage(kind):
+            until = monotonic() + outage_s
+            while monotonic() < until:
+                with pytest.raises(Unsupported, match="does not answer"):
+                    within(DEADLINE_S, lambda: catalog.read("logs"))
+                with pytest.raises(Unsupported, match=r"does not answer.*Nothing was changed\."):
+                    within(DEADLINE_S, lambda: catalog.write("logs", FIRST, 1))
+        assert 1 == back(catalog).version
+        assert 2 == catalog.write("logs", FIRST, 1)
+
+
+@pytest.mark.parametrize("kind", ["paused", "held"])
+def test_a_write_that_was_sent_into_an_outage_is_unknown(way: Way, root: str, kind: str) -> None:
+    """It may come through later, or never; so it is told, once, and nothing is claimed."""
+    with closing(open_catalog(way.url(root, "500ms"))) as catalog:
+        catalog.write("logs", FIRST, None)
+        changing, found = catalog._change, []  # type: ignore[attr-defined]
+
+        def change(*given: object) -> bool:
+            with way.outage(kind):
+                found.append(changing(*given))
+            return bool(found[-1])
+
+        catalog._change = change  # type: ignore[attr-defined]
+        with pytest.raises(Unsupported, match="is not known: read it again"):
+            catalog.write("logs", FIRST, 1)
+        del catalog._change  # type: ignore[attr-defined]
+        version = back(catalog).version
+        assert version in (1, 2)
+        assert version + 1 == catalog.write("logs", FIRST, version)
+
+
+def back(catalog: Catalog) -> Entry:
+    """The entry, once it is read again."""
+    found = once_answered(lambda: catalog.read("logs"))
+    assert found is not None
+    return found
+
+
+def once_answered(call: Callable[[], T]) -> T:
+    """What a call gives, made again until it is answered."""
+    until = monotonic() + BACK_S
+    while True:
+        try:
+            return call()
+        except Unsupported:
+            assert monotonic() < until
+
+
+@pytest.mark.parametrize("runs", [3, pytest.param(100, marks=pytest.mark.long)])
+def test_of_two_who_lose_answers_one_wins(zookeeper: ZooKeeper, root: str, runs: int) -> None:
+    """Each on a wire of its own that is cut amid the write; whoever claims to have won has won."""
+    with way_to(zookeeper) as left, way_to(zookeeper) as right:
+        catalogs = [open_catalog(way.url(root, "20s")) for way in (left, right)]
+        catalogs[0].write("logs", FIRST, None)
+        for run in range(runs):
+            left.wire.lose("answer")
+            right.wire.lose(("answer", "request", "")[run % 3])
+            # Equal entries must not be taken for each other; different ones tell who it was.
+            told = race(catalogs, [("left", "right"), ("same", "same")][run % 2])
+            found = catalogs[0].read("logs")
+            assert found is not None
+            assert ["lost", "won"] == sorted(said for _, said in told)
+            (winner,) = (name for name, said in told if said == "won")
+            assert ({"host": (winner,)}, run + 2) == (found.codes, found.version)
+        for catalog in catalogs:
+            catalog.close()
+
+
+def race(catalogs: list[Catalog], names: Sequence[str]) -> list[tuple[str, str]]:
+    """What comes of writing the same version from several catalogs at once, each under a name."""
+    at_once = Barrier(len(catalogs))
+
+    def work(name: str, catalog: Catalog) -> tuple[str, str]:
+        entry = catalog.read("logs")
+        assert entry is not None
+        at_once.wait()
+        try:
+            catalog.write("logs", replace(entry, codes={"host": (name,)}), entry.version)
+        except Conflict:
+            return name, "lost"
+        except RowkeyError as problem:
+            return name, str(problem)
+        return name, "won"
+
+    with ThreadPoolExecutor(len(catalogs)) as pool:
+        return list(pool.map(work, names, catalogs))
+
+
+@pytest.mark.parametrize("outages", [10, pytest.param(100, marks=pytest.mark.long)])
+def test_outages_leave_nothing_behind(way: Way, root: str, outages: int) -> None:
+    """However often the connection is lost, there are as many threads and sockets as after one."""
+    with closing(open_catalog(way.url(root, "20s"))) as catalog:
+        catalog.watch("logs", lambda: None)
+        catalog.write("logs", FIRST, None)
+        way.wire.cut()
+        assert ["logs"] == catalog.tables()
+        before = settled(way)
+        for _ in range(outages):
+            way.wire.cut()
+            assert ["logs"] == catalog.tables()
+        after = settled(way)
+    assert all(abs(now - then) <= 2 for now, then in zip(after, before, strict=True))
+
+
+def settled(way: Way) -> tuple[int, int]:
+    """Threads and files of this process but for those of the wire."""
+    tasks, files = held()
+    return tasks - way.wire.threads, files - way.wire.files
+
+
+QUIET = """
+import sys
+from rowkey.catalog import open_catalog
+from rowkey.errors import Unsupported
+for is_closed in (True, False):
+    catalog = open_catalog(sys.argv[1])
+    try:
+        catalog.read("logs")
+    except Unsupported as problem:
+        print("told")
+    if is_closed:
+        catalog.close()
+"""
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1:1", "a hole", "no-such-host.invalid"])
+def test_nothing_is_printed_and_the_end_is_not_waited_for(where: str) -> None:
+    """A program that does without its catalog is told by errors alone, and ends."""
+    with black_hole() as hole:
+        url = f"zookeeper://{hole if where == 'a hole' else where}?timeout=200ms"
+        done = subprocess.run(
+            [sys.executable, "-c", QUIET, url], capture_output=True, text=True,
+            timeout=60, check=False,
+        )  # fmt: skip
+    assert (0, "told\n" * 2, "") == (done.returncode, done.stdout, done.stderr)

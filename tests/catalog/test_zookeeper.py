@@ -1,0 +1,368 @@
+"""The catalog `zookeeper` against a real server: who wins, what is lost, what is told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+from kazoo.client import KazooClient
+
+from catalog.outages import way_to
+from catalog.writers import DESIGN
+from rowkey.catalog import Entry, open_catalog
+from rowkey.catalog.document import text_of
+from rowkey.catalog.keeper.ensemble import parse_ensemble
+from rowkey.catalog.stores.zookeeper import BYTES_MOST
+from rowkey.errors import Conflict, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from catalog.outages import Way
+    from catalog.zookeepers import ZooKeeper
+    from rowkey.catalog.stores.zookeeper import ZooKeeper as InZooKeeper
+
+    Writers = Sequence[subprocess.Popen[str]]
+
+FIRST = Entry.of(DESIGN, (b"a",), 1_000)
+OTHER = replace(FIRST, codes={"host": ("a", "é\n")})
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def root() -> str:
+    """A node that nobody else uses."""
+    return f"/rowkey/{token_hex(4)}"
+
+
+@pytest.fixture
+def catalog(zookeeper: ZooKeeper, root: str) -> Iterator[InZooKeeper]:
+    """An empty catalog."""
+    with closing(opened(zookeeper.url(root))) as catalog:
+        yield catalog
+
+
+@pytest.fixture
+def raw(zookeeper: ZooKeeper) -> Iterator[KazooClient]:
+    """Somebody who knows nothing of rowkey."""
+    client = KazooClient(zookeeper.hosts)
+    client.start()
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.fixture
+def way(zookeeper: ZooKeeper) -> Iterator[Way]:
+    """A wire to ZooKeeper that a test cuts."""
+    with way_to(zookeeper) as way:
+        yield way
+
+
+def opened(url: str) -> InZooKeeper:
+    """The catalog of a URL."""
+    from rowkey.catalog.stores.zookeeper import ZooKeeper as InZooKeeper
+
+    catalog = open_catalog(url)
+    assert isinstance(catalog, InZooKeeper)
+    return catalog
+
+
+@pytest.mark.parametrize(
+    ("where", "told", "seconds"),
+    [
+        ("//zk1", "zookeeper://zk1:2181/rowkey", 5.0),
+        ("//zk1,zk2:2182/", "zookeeper://zk1:2181,zk2:2182/rowkey", 5.0),
+        ("//zk1:1/a/b?timeout=500ms", "zookeeper://zk1:1/a/b", 0.5),
+        ("//[::1]:1?timeout=0.5", "zookeeper://[::1]:1/rowkey", 0.5),
+        ("//zk1?timeout=2m", "zookeeper://zk1:2181/rowkey", 120.0),
+    ],
+)
+def test_urls(where: str, told: str, seconds: float) -> None:
+    """Ports, node and time-out have defaults."""
+    found = parse_ensemble(where)
+    assert (told, seconds) == (str(found), found.timeout_s)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("zookeeper:", "names no servers; expected zookeeper://HOST"),
+        ("zookeeper:zk1:2181", "names no servers"),
+        ("zookeeper://", r"catalog.hosts\[0\]: the host is empty"),
+        ("zookeeper://zk1:0", "the port '0' is none"),
+        ("zookeeper://zk1/a/../b", "is no znode"),
+        ("zookeeper://u:secret@zk1", "it names a user"),
+        ("zookeeper://zk1?timeout=", "the time-out '' is none; expected 10ms..10m"),
+        ("zookeeper://zk1?timeout=1e9", "is none"),
+        ("zookeeper://zk1?timeout=0", "is none"),
+        ("zookeeper://zk1?time=5", "'time' is no word of it; expected timeout"),
+        ("zookeeper://zk1?", "gives no time-out"),
+    ],
+)
+def test_urls_that_name_none(url: str, said: str) -> None:
+    """What is wrong with a URL is told, and no password in it repeated."""
+    with pytest.raises(Unsupported, match=said) as caught:
+        open_catalog(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_kazoo_is_loaded_by_who_uses_it() -> None:
+    """Other kinds of catalogs, and the parsing of a URL, do without it."""
+    code = (
+        "import sys\nfrom rowkey.catalog import CATALOGS, open_catalog\nlist(CATALOGS)\n"
+        "from rowkey.errors import Unsupported\nopen_catalog('memory:')\n"
+        "try:\n open_catalog('zookeeper://?')\nexcept Unsupported: pass\n"
+        "print('kazoo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "False\n" == done.stdout
+
+
+@pytest.mark.parametrize("lost", ["request", "answer", "sense"])
+def test_a_write_whose_answer_is_lost_is_looked_for(way: Way, root: str, lost: str) -> None:
+    """It is done once, whether it had come through or not; so are a removal and a note."""
+    with closing(opened(way.url(root, "20s"))) as catalog:
+        catalog.write("logs", FIRST, None)
+        way.wire.lose(lost)
+        assert 2 == catalog.write("logs", OTHER, 1)
+        way.wire.lose(lost)
+        assert 1 == catalog.write("made", FIRST, None)
+        way.wire.lose(lost)
+        catalog.note("logs", "load", lost)
+        way.wire.lose(lost)
+        catalog.remove("made", 1)
+        found = catalog.read("logs")
+        assert found is not None
+        assert (OTHER.codes, 2, {"load": lost}, ["logs"], 4) == (
+            found.codes, found.version, catalog.notes("logs"), catalog.tables(), way.wire.lost
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("lost", ["request", "answer"])
+def test_a_first_note_whose_answer_is_lost(way: Way, root: str, lost: str) -> None:
+    """Where the folders are not there yet, they are made again, and the note stands once."""
+    with closing(opened(way.url(root, "20s"))) as catalog:
+        way.wire.lose(lost)
+        catalog.note("logs", "load", "1")
+        assert ({"load": "1"}, 1) == (catalog.notes("logs"), way.wire.lost)
+
+
+def test_a_lost_write_that_others_wrote_over_is_unknown(
+    zookeeper: ZooKeeper, way: Way, root: str
+) -> None:
+    """Nobody can tell whether it was there before; so it is told, and not claimed."""
+    with closing(opened(way.url(root, "20s"))) as mine, closing(opened(zookeeper.url(root))) as o:
+        mine.write("logs", FIRST, None)
+
+        def meddle() -> None:
+            found = o.read("logs")
+            assert found is not None
+            o.write("logs", FIRST, found.version)
+
+        way.wire.before_cut = meddle
+        way.wire.lose("answer")
+        with pytest.raises(Unsupported, match=r"Whether it was changed is not known: read it ag"):
+            mine.write("logs", OTHER, 1)
+        way.wire.lose("request")
+        with pytest.raises(Conflict, match="version 4; expected version 3"):
+            mine.write("logs", OTHER, 3)
+
+
+def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str) -> None:
+    """It has the version that was read, of itself and of its node, and is not replaced."""
+    with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
+        two.write("logs", FIRST, None)
+        assert one.read("logs") is not None
+        two.remove("logs")
+        two.write("logs", OTHER, None)
+        with pytest.raises(Conflict, match="its entry was made anew"):
+            one.write("logs", FIRST, 1)
+        found = one.read("logs")
+        assert found is not None
+        assert OTHER.codes == found.codes
+        assert 2 == one.write("logs", FIRST, 1)
+
+
+def test_an_entry_that_is_made_anew_while_it_is_written(
+    zookeeper: ZooKeeper, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look and the change a node may begin again with the version it had."""
+    with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
+        two.write("logs", FIRST, None)
+        assert one.read("logs") is not None
+        change, is_first = one._change, True
+
+        def late(*given: object) -> bool:
+            nonlocal is_first
+            if is_first:
+                is_first = False
+                two.remove("logs")
+                two.write("logs", OTHER, None)
+            return change(*given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(one, "_change", late)
+        with pytest.raises(Conflict, match="its entry was made anew"):
+            one.write("logs", FIRST, 1)
+        found = two.read("logs")
+        assert found is not None
+        assert OTHER.codes == found.codes
+
+
+def sized(size: int, version: int) -> Entry:
+    """An entry whose document has so many bytes."""
+    small = replace(FIRST, codes={"h": ("",)})
+    lacks = size - len(text_of(small, "logs", version, "0" * 16).encode())
+    return replace(FIRST, codes={"h": ("x" * lacks,)})
+
+
+def test_what_is_too_large_is_not_sent(catalog: InZooKeeper) -> None:
+    """A document of the most bytes is stored; of one more it is refused with the way out."""
+    most = sized(BYTES_MOST, 1)
+    assert 1 == catalog.write("logs", most, None)
+    with pytest.raises(Unsupported, match=r"1,000,001 bytes.*catalog = .table. in the design"):
+        catalog.write("logs", sized(BYTES_MOST + 1, 2), 1)
+    with pytest.raises(Unsupported, match="at most 1,000,000"):
+        catalog.note("logs", "load", "x" * BYTES_MOST)
+    found = catalog.read("logs")
+    assert found is not None
+    assert (most.codes, 1, {}) == (found.codes, found.version, catalog.notes("logs"))
+
+
+def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
+    """To each who watches: at once, after a connection that was lost, and no more once closed."""
+    told = Event()
+    with closing(opened(zookeeper.url(root))) as other:
+        with closing(opened(way.url(root, "20s"))) as catalog:
+            catalog.watch("logs", told.set)
+            assert catalog.read("logs") is None
+            told.clear()
+            other.write("logs", FIRST, None)
+            assert told.wait(PATIENCE_S)
+            told.clear()
+            other.write("logs", OTHER, 1)
+            assert told.wait(PATIENCE_S)
+            with way.wire.down():
+                other.write("logs", FIRST, 2)
+                told.clear()
+            assert told.wait(PATIENCE_S)
+            told.clear()
+            other.remove("logs")
+            assert told.wait(PATIENCE_S)
+        told.clear()
+        other.write("logs", FIRST, None)
+        assert not told.wait(0.2)
+
+
+def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> None:
+    """Another one is told all the same, by the same session, and calls go on."""
+    told = Event()
+
+    def fail() -> None:
+        raise ValueError
+
+    with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
+        one.watch("logs", fail)
+        two.watch("logs", told.set)
+        one.write("logs", FIRST, None)
+        assert told.wait(PATIENCE_S)
+        assert ["logs"] == two.tables()
+
+
+def test_catalogs_share_a_session(zookeeper: ZooKeeper, root: str) -> None:
+    """Closing one leaves the other open; a closed one says so, and may be closed again."""
+    one, two = opened(zookeeper.url(root)), opened(zookeeper.url(root, "1s"))
+    assert one._session is two._session
+    one.close()
+    one.close()
+    assert two.tables() == []
+    two.close()
+    with pytest.raises(Unsupported, match="this catalog is closed"):
+        two.tables()
+
+
+FORKING = """
+import os, sys
+from rowkey.catalog import open_catalog
+catalog = open_catalog(sys.argv[1])
+before = catalog.read("logs").version
+if (child := os.fork()) == 0:
+    print(catalog.read("logs").version - before, flush=True)
+    catalog.close()
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+print(status, catalog.read("logs").version - before)
+"""
+
+
+def test_a_fork_has_a_session_of_its_own(catalog: InZooKeeper, zookeeper: ZooKeeper) -> None:
+    """A child asks by itself, and what it closes is its own; a parent that just ends, ends."""
+    catalog.write("logs", FIRST, None)
+    url = zookeeper.url(catalog._ensemble.root)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING, url],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ("0\n0 0\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
+def test_names_that_zookeeper_has_no_nodes_for(catalog: InZooKeeper, raw: KazooClient) -> None:
+    """They are spelled otherwise; a folder holds nothing but tables."""
+    names = [".", "..", "a/b", "é", "%", "a b", "...", "\x00"]
+    for name in names:
+        catalog.write(name, FIRST, None)
+        catalog.note(name, "w", name)
+    assert sorted(names) == catalog.tables()
+    assert names == [catalog.notes(name)["w"] for name in names]
+    assert len(names) == len(raw.get_children(f"{catalog._ensemble.root}/tables"))
+
+
+SCRIPT = Path(__file__).parent / "writers.py"
+
+
+@contextmanager
+def writers(url: str) -> Iterator[Writers]:
+    """Two processes that write the same entry when they are told."""
+    command = [sys.executable, str(SCRIPT), "race", url]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen(command, **pipes) for _ in range(2)]  # type: ignore[call-overload]
+    yield running
+    for one in running:
+        one.communicate()
+
+
+def heard(running: Writers) -> list[str]:
+    """The next line of each."""
+    return [one.stdout.readline().strip() for one in running if one.stdout is not None]
+
+
+def tell(running: Writers) -> None:
+    """Let them go on, all at once."""
+    for one in running:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+
+
+@pytest.mark.parametrize("runs", [3, pytest.param(100, marks=pytest.mark.long)])
+def test_of_two_processes_at_once_one_wins(
+    catalog: InZooKeeper, zookeeper: ZooKeeper, runs: int
+) -> None:
+    """Each time one of them replaces the version that both have read, and the other is told."""
+    catalog.write("logs", FIRST, None)
+    with writers(zookeeper.url(catalog._ensemble.root)) as running:
+        for version in range(1, runs + 1):
+            assert [f"read {version}"] * 2 == heard(running)
+            tell(running)
+            assert ["lost", f"won {version + 1}"] == sorted(heard(running))
+            tell(running)
+    found = catalog.read("logs")
+    assert found is not None
+    assert runs + 1 == found.version

@@ -1,0 +1,172 @@
+"""A wire to a server that a test cuts, holds, or lets lose one answer."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MULTI = 14
+"""The request that changes nodes. Source: ZooDefs.OpCode."""
+_LENGTH = struct.Struct(">i")
+
+
+class Wire:
+    """Listens on a port of its own and passes on what comes, to a server and back.
+
+    Args:
+        port: the server's, on this machine.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._server = ("127.0.0.1", port)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._passing = Event()
+        self._passing.set()
+        self._lose = ""
+        self._is_garbled = False
+        self.lost = 0
+        self.before_cut: Callable[[], None] = lambda: None
+        self._ends: list[socket.socket] = []
+        self._threads = [Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    @property
+    def hosts(self) -> str:
+        """Where it listens."""
+        return f"127.0.0.1:{self._listening.getsockname()[1]}"
+
+    @property
+    def threads(self) -> int:
+        """How many of them run."""
+        return sum(thread.is_alive() for thread in self._threads)
+
+    @property
+    def files(self) -> int:
+        """How many sockets are open."""
+        return 1 + sum(end.fileno() >= 0 for end in self._ends)
+
+    def lose(self, what: str) -> None:
+        """Cut the connection of the next change: before its `request` or before its `answer`.
+
+        Its `sense` is lost where it gets the answer to another question.
+        """
+        self._lose = what
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Connections are accepted, and nothing passes, in neither direction."""
+        self._passing.clear()
+        try:
+            yield
+        finally:
+            self._passing.set()
+
+    def cut(self) -> None:
+        """Cut all connections; new ones are taken."""
+        ends, self._ends = self._ends, []
+        _close(*ends)
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """All connections are cut, and none is passed on."""
+        self._passing.clear()
+        self.cut()
+        try:
+            yield
+        finally:
+            self._passing.set()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                caller, _ = self._listening.accept()
+            except OSError:
+                return
+            self._passing.wait()
+            try:
+                server = socket.create_connection(self._server)
+            except OSError:
+                caller.close()
+                continue
+            self._ends += [caller, server]
+            cut = Event()
+            for pump in (self._requests, self._answers):
+                ends = (caller, server, cut)
+                self._threads.append(Thread(target=pump, args=ends, daemon=True))
+                self._threads[-1].start()
+
+    def _requests(self, caller: socket.socket, server: socket.socket, cut: Event) -> None:
+        with suppress(OSError):
+            while head := _exactly(caller, _LENGTH.size):
+                frame = _exactly(caller, *_LENGTH.unpack(head))
+                self._passing.wait()
+                what, is_change = self._lose, frame[4:8] == MULTI.to_bytes(4, "big")
+                if what and is_change:
+                    self._lose = ""
+                    self.lost += 1
+                    if what == "request":
+                        self.before_cut()
+                        break
+                    if what == "sense":
+                        self._is_garbled = True
+                    else:
+                        cut.set()
+                server.sendall(head + frame)
+        if not cut.is_set():
+            _close(caller, server)
+
+    def _answers(self, caller: socket.socket, server: socket.socket, cut: Event) -> None:
+        with suppress(OSError):
+            while piece := server.recv(1 << 16):
+                self._passing.wait()
+                if cut.is_set():
+                    self.before_cut()
+                    break
+                if self._is_garbled:
+                    self._is_garbled = False
+                    piece = piece[:4] + b"\x7f" + piece[5:]
+                caller.sendall(piece)
+        _close(caller, server)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._passing.set()
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        _close(*self._ends)
+        for thread in self._threads:
+            thread.join()
+
+
+def _exactly(end: socket.socket, size: int) -> bytes:
+    """So many bytes, or none if the connection ends before."""
+    data = bytearray()
+    while len(data) < size:
+        piece = end.recv(size - len(data))
+        if not piece:
+            return b""
+        data += piece
+    return bytes(data)
+
+
+def _close(*ends: socket.socket) -> None:
+    """Cut connections; whoever reads from them wakes."""
+    for end in ends:
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
+
+
+@contextmanager
+def black_hole() -> Iterator[str]:
+    """A port that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"127.0.0.1:{listening.getsockname()[1]}"

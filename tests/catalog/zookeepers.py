@@ -1,0 +1,201 @@
+"""A ZooKeeper of one server for tests that kill, pause and cut it off; it runs beside no HBase."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from cluster import StartFailed, programs
+from cluster.ports import Claims
+from cluster.processes import POLL_S, State, end, runs, send
+from cluster.servers import keeper_of
+from cluster.site import HOST, LOGGING, Ports
+from ramdisk import RAM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+FLAGS = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xmx128m",
+    "-Xshare:auto",
+    "-Djava.net.preferIPv4Stack=true",
+    "-Dzookeeper.admin.enableServer=false",
+    "-Dzookeeper.forceSync=no",  # what is killed is the process, not the machine
+    "-Dreadonlymode.enabled=true",
+)
+TICK_MS = 1_000
+START_S = 60.0
+NAME = "zookeeper"
+
+
+class ZooKeeper:
+    """One server, by its process id; it ends with the `with` block, or with this process.
+
+    Args:
+        lost: how many servers it believes to be its peers, which are not there: it has no quorum
+            then, and serves those only who ask for no writes.
+    """
+
+    def __init__(self, lost: int = 0) -> None:
+        built = programs()
+        self.directory = Path(tempfile.mkdtemp(prefix="rowkey-zookeeper-", dir=RAM))
+        self._claims = Claims()
+        self.port = self._claims.port()
+        ports = Ports(self.port, 0, ())
+        self._state = State(built.java, built.class_path, ports, FLAGS)
+        self._state.write(self.directory)
+        self._keeper = keeper_of(self.directory)
+        self._configure(lost)
+        try:
+            self.restart("read-only" if lost else "standalone")
+        except BaseException:
+            self.stop()
+            raise
+
+    def _configure(self, lost: int) -> None:
+        words = {
+            "dataDir": self.directory / "data",
+            "clientPort": self.port,
+            "clientPortAddress": HOST,
+            "tickTime": TICK_MS,
+            "initLimit": 5,
+            "syncLimit": 2,
+            "maxClientCnxns": 0,
+            "4lw.commands.whitelist": "srvr",
+        }
+        for number in range(1, lost + 2) if lost else ():
+            words[f"server.{number}"] = f"{HOST}:{self._claims.port()}:{self._claims.port()}"
+        self._make_room()
+        lines = (f"{word}={value}\n" for word, value in words.items())
+        (self.directory / "zoo.cfg").write_text("".join(lines))
+        (self.directory / "log4j2.properties").write_text(LOGGING)
+
+    @property
+    def hosts(self) -> str:
+        """Where it listens."""
+        return f"{HOST}:{self.port}"
+
+    def url(self, root: str = "/rowkey", timeout: str = "20s") -> str:
+        """A catalog that it keeps; by default one that waits for a busy machine."""
+        return f"zookeeper://{self.hosts}{root}?timeout={timeout}"
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._state.processes[NAME]
+
+    def restart(self, mode: str = "standalone") -> None:
+        """Start it with what it has kept, and wait until it serves."""
+        path = self._state.servers_path(self.directory)
+        order = [
+            self._state.java,
+            *FLAGS,
+            f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
+            "-cp",
+            path,
+            MAIN,
+            str(self.directory / "zoo.cfg"),
+        ]
+        with (self.directory / "log").open("ab") as log:
+            process = subprocess.Popen(
+                order, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self._state.processes[NAME] = process.pid
+        process.returncode = 0  # it is known by its id alone from here on
+        self._state.write(self.directory)
+        until = time.monotonic() + START_S
+        while f"Mode: {mode}" not in self._told():
+            if time.monotonic() > until or not runs(self.pid, self.directory):
+                words = (self.directory / "log").read_text(errors="replace").splitlines()
+                raise StartFailed("ZooKeeper does not start.\n" + "\n".join(words[-15:]))
+            time.sleep(POLL_S)
+
+    def _told(self) -> str:
+        """What it says of itself."""
+        try:
+            with socket.create_connection((HOST, self.port), timeout=1.0) as caller:
+                caller.sendall(b"srvr")
+                told = b""
+                while piece := caller.recv(1 << 16):
+                    told += piece
+                return told.decode()
+        except OSError:
+            return ""
+
+    def kill(self) -> None:
+        """End it at once, as a crash would; returns when it is gone."""
+        end([self.pid], self.directory, gently=False)
+
+    def wipe(self) -> None:
+        """Let it forget everything, while it does not run."""
+        shutil.rmtree(self.directory / "data")
+        self._make_room()
+
+    def _make_room(self) -> None:
+        (self.directory / "data").mkdir()
+        (self.directory / "data" / "myid").write_text("1")
+
+    def pause(self) -> None:
+        """Stop it without ending it: its connections stay open and nothing answers."""
+        send(self.pid, signal.SIGSTOP)
+        while not self._stands_still():
+            time.sleep(POLL_S)
+
+    def _stands_still(self) -> bool:
+        """Whether each of its threads has stopped; the signal takes its time."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/stat")
+        return all(task.read_text().rpartition(")")[2].split()[0] in "Tt" for task in tasks)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        send(self.pid, signal.SIGCONT)
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """Without it; afterwards it serves again."""
+        self.kill()
+        try:
+            yield
+        finally:
+            self.restart()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """With a server that stands still."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def stop(self) -> None:
+        """End it and remove all of it."""
+        if NAME in self._state.processes:
+            self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self._claims.release()
+        if self._keeper.stdin is not None:
+            self._keeper.stdin.close()
+        self._keeper.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def held() -> tuple[int, int]:
+    """How many threads and how many files this process has."""
+    tasks, files = (len(list(Path("/proc/self", name).iterdir())) for name in ("task", "fd"))
+    return tasks, files

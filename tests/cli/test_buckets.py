@@ -1,0 +1,141 @@
+"""The verb `buckets`: what a table has, another number for it, and those it has had."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import rowkey
+from cli.command import run
+from rowkey.table.generations.changing import Change
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ON = ("--on", "rocks:data")
+SHOWN = """\
+table       things
+generation  1 rules
+part        bucket(host, 4): 4 numbers
+reads       1 row key for a get, 4 ranges for all rows
+clients     go on for 60 s without the catalog; a change waits for as long
+"""
+CHANGED = """\
+things: bucket(host, 8) in place of 4; 4 regions split
+until rows are moved, to find those of before:
+  a get tries 2 row keys in place of 1
+  all rows: 8 ranges in place of 4
+  tail: 2 ranges in place of 1
+"""
+AFTER = """\
+table       things
+generation  2 rules; rows stand under 2 generations
+part        bucket(host, 8): 8 numbers; rows may stand under 4 as well
+reads       2 row keys for a get, 8 ranges for all rows
+clients     go on for 7 s without the catalog; a change waits for as long
+"""
+
+
+def test_a_table_gets_another_number(things: Path) -> None:
+    """It is shown before and after, listed, and every row is found."""
+    del things
+    assert (0, SHOWN, "") == told("show")
+    rows = run("scan", "things", *ON, "-f", "jsonl").out
+    assert (0, CHANGED, "") == told("set", 8, "--max-stale", "7s")
+    assert (0, AFTER, "") == told("show")
+    assert rows == run("scan", "things.toml", *ON, "-f", "jsonl").out
+    assert "8\n" == str(len(regions())) + "\n"
+    head, *lines = told("history")[1].splitlines()
+    assert ["generation", "announced", "regions", "state", "parts"] == head.split()
+    assert [["1", "4", "live"], ["2", "8", "rules"]] == [
+        [line.split()[at] for at in (0, 2, 3)] for line in lines
+    ]
+    assert ["bucket(host, 4)", "bucket(host, 8)"] == [line[-15:] for line in lines]
+
+
+def test_one_that_is_announced_is_told(things: Path) -> None:
+    """A setter that died leaves an announcement, which says how to end it; the same line does."""
+    del things
+    with rowkey.open("things", "rocks:data") as table:
+        Change(table, 8)._announced()
+    assert "announced   2, with 8: set that number again to finish it" in told("show")[1]
+    assert "announced" == told("history")[1].splitlines()[2].split()[3]
+    code, _, err = told("set", 16)
+    assert (2, True) == (code, "its generation 2 is announced, with 8 at key[0]" in err)
+    assert (0, CHANGED, "") == told("set", 8)
+
+
+def told(*words: object) -> tuple[int, str, str]:
+    """What the verb leaves with and prints of the table of things."""
+    what, *more = words
+    done = run("buckets", what, "things.toml", *more, *ON)
+    return done.code, done.out, done.err
+
+
+def regions() -> list[object]:
+    """The regions of the table of things."""
+    found: list[object] = json.loads(run("count", "things", *ON, "--regions", "-f", "json").out)[
+        "regions"
+    ]
+    return found
+
+
+def test_it_is_told_to_programs(things: Path) -> None:
+    """As JSON, with progress a line of JSON on standard error."""
+    del things
+    document = json.loads(told("show", "-f", "json")[1])
+    part = {"place": 0, "part": "bucket(host, 4)", "buckets": 4, "live": [4], "tells_apart": []}
+    assert {
+        "format": 1, "table": "things", "generation": 1, "announced": None, "parts": [part],
+        "max_stale_s": 60.0, "gets": 1, "scans": 4,
+    } == document  # fmt: skip
+    code, out, err = told("set", 16, "-f", "json", "--progress", "json", "--part", "bucket")
+    assert 0 == code
+    changed = json.loads(out)
+    assert ({"before": 4, "after": 16}, 2, 12) == (
+        changed["buckets"], changed["generation"], changed["regions_split"]
+    )  # fmt: skip
+    assert {"before": 4, "after": 16} == changed["scans"]
+    assert {"tail": {"before": 1, "after": 2}} == changed["reads"]
+    bars = [json.loads(line) for line in err.splitlines()]
+    assert {("splitting", 12, 12), ("waiting for clients", 1, 1)} <= {
+        (bar["what"], bar["done"], bar["total"]) for bar in bars
+    }
+    history = json.loads(told("history", "-f", "json")[1])
+    assert [(1, 4, "live"), (2, 16, "rules")] == [
+        (one["number"], one["regions"], one["state"]) for one in history["generations"]
+    ]
+
+
+WRONG = [
+    (("set",), "set takes a table and the number of buckets it is to have"),
+    (("show", 8), "show takes no number"),
+    (("history", "--part", "0"), "history takes no number, no --part"),
+    (("set", 4), "bucket(host, 4) takes 4 numbers already"),
+    (("set", 0), "0 is no number of buckets"),
+    (("set", 8, "--part", "7"), "7 names none of the parts that count"),
+    (("set", 8, "--max-stale", "long"), "'long' is not a length of time"),
+    (("set", 8, "--max-stale", "0s"), "max_stale"),
+    (("set", "many"), "'many' is not a valid integer"),
+    (("look",), "'look' is not one of"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG, ids=str)
+def test_what_is_wrong_is_said(things: Path, words: tuple[object, ...], said: str) -> None:
+    """It leaves with 2, says why, and changes nothing."""
+    del things
+    code, out, err = told(*words)
+    assert (2, "") == (code, out)
+    assert said in err
+    assert SHOWN == told("show")[1]
+
+
+def test_a_table_that_is_not_there_is_told(things: Path) -> None:
+    """By its name, with those that are."""
+    del things
+    done = run("buckets", "show", "thinks", *ON)
+    assert (2, "") == (done.code, done.out)
+    assert "there is no table thinks; expected things" in done.err

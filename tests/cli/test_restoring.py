@@ -1,0 +1,85 @@
+"""The verb `repair` with a design: what a catalog has lost is told, and put back if confirmed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.command import LOGS, run
+from rowkey.engines import open_engine
+from rowkey.render import REPAIR, paths_of
+
+ON = "rocks:data"
+WORDS = {"rowkey.generation": "1", "rowkey.counts": "0=16"}
+
+
+@pytest.fixture
+def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The document of a table of logs, whose catalog is a folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("logs.toml").write_text(f'catalog = "file:designs"\n{LOGS}', encoding="utf-8")
+    assert 0 == run("create", "logs.toml", "--on", ON).code
+    return tmp_path / "designs" / "logs.json"
+
+
+def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
+    """Without --yes it is told and left alone; afterwards nothing is lost."""
+    entry.unlink()
+    asked = run("repair", ON, "logs.toml")
+    assert (1, "nothing was changed; --yes mends it\n") == (asked.code, asked.err)
+    assert asked.out.startswith("logs: the catalog does not know logs, but the engine has it")
+    assert "To be put back: 16 regions, generation 1, counts 0=16.\n" in asked.out
+    assert not entry.exists()
+    done = run("repair", ON, "logs.toml", "--yes")
+    assert (1, "") == (done.code, done.err)
+    told = f"{asked.out}logs: put back: 16 regions, generation 1, counts 0=16\n"
+    assert told == done.out
+    assert (0, "0\n") == ((counted := run("count", "logs", "--on", ON)).code, counted.out)
+    again = run("repair", ON, "logs.toml")
+    assert (0, "logs: nothing is lost\n", "") == (again.code, again.out, again.err)
+
+
+def test_machines_are_told_what_is_lost(entry: Path) -> None:
+    """One document, whose fields are documented, with what was done if anything was."""
+    sound = json.loads(run("repair", ON, "logs.toml", "-f", "json").out)
+    assert {"format": 1, "url": ON, "tables": [], "catalog": None} == sound
+    entry.unlink()
+    asked = json.loads(run("repair", ON, "logs.toml", "-f", "json").out)
+    done = json.loads(run("repair", ON, "logs.toml", "-f", "json", "--yes").out)
+    assert (False, True) == (asked["catalog"].pop("mended"), done["catalog"].pop("mended"))
+    assert asked == done
+    assert WORDS.items() <= done["catalog"]["words"].items()
+    assert {f"catalog.{word}" for word in done["catalog"]} <= REPAIR.keys()
+    assert {path for path in paths_of(sound) if path != "tables"} <= REPAIR.keys()
+
+
+def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
+    """Whoever opens a table of a later generation is told what mends it, and it does."""
+    entry.unlink()
+    with open_engine(ON) as engine:
+        store = engine.table("logs")
+        told = {"rowkey.generation": "2", "rowkey.live": "1:0=16 2:0=16"}
+        store.annotate({**store.spec.attributes, **told})
+    lost = run("count", "logs.toml", "--on", ON)
+    assert (4, True) == (lost.code, "Run rowkey repair rocks:data DESIGN" in lost.err)
+    assert not entry.exists()
+    done = run("repair", ON, "logs.toml", "--yes")
+    assert (1, True) == (done.code, "put back: 16 regions, generation 2, counts 0=16" in done.out)
+    counted = run("count", "logs.toml", "--on", ON)
+    assert (0, "0\n") == (counted.code, counted.out)
+
+
+def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
+    """A ZooKeeper that is not there costs its time-out, and the command leaves with 4."""
+    away = LOGS.replace('"logs"', '"away"')
+    where = 'catalog = "zookeeper://127.0.0.1:1?timeout=200ms"'
+    Path("away.toml").write_text(f"{where}\n{away}", encoding="utf-8")
+    done = run("create", "away.toml", "--on", ON)
+    assert (4, "") == (done.code, done.out)
+    assert (
+        "rowkey: zookeeper://127.0.0.1:1/rowkey/tables/away: ZooKeeper does not answer within "
+        "0.2 s: Connection refused.\n"
+    ) == done.err
+    assert entry.exists()

@@ -1,0 +1,166 @@
+"""Two clients of one table and a dictionary of rows, amid changes of the number of buckets.
+
+The clients share a clock but not what they know: one makes the changes, the other reads of them
+when its time is over, or before. Between two steps of a change either may do anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.errors import DeclarationError, ReadError
+from rowkey.table.generations.changing import Change
+from rowkey.table.generations.ruling import let_rule, patience_s
+from table.clients import Time, client, misplaced, set_buckets
+from table.machine import FIELDS, LEVELS, PACKED, WIDE, Both, Clock
+
+if TYPE_CHECKING:
+    from rowkey.table import Table
+
+DESIGNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "leading": ("[bucket(host, 7)][host][level][desc(ts)]", {}),
+    "of all fields": ("[bucket(host, level, ts, 5, as=hex)][host][level][ts]", {}),
+    "in the middle": ("[level][bucket(host, 6)][host][ts]", {}),
+    "remainder": ("[host][mod(ts, 3)][level][ts]", {}),
+    "two": ("[bucket(host, 4)][host][mod(ts, 3)][level][ts]", {}),
+    "of the rest": ("[bucket(4, over=rest)][mod(ts, 3)][host][level][ts]", {}),
+    "salted": ("[salt(5)][host][level][ts]", {}),
+    "salted within": ("[bucket(host, 2)][host][salt(3)][level][ts]", {}),
+    "sliced": ("[bucket(host, 3)][host][level][desc(time_slice(ts, 10ms))]", {}),
+    "wide": ("[bucket(ts, 4)][host][level]", WIDE),
+    "packed": ("[bucket(host, 2)][host][level][ts]", PACKED),
+    "coded": ("[bucket(code(host), 3)][code(host)][level][ts]", {}),
+    "digested": ("[bucket(digest(host, 6), 3)][digest(host, 6)][level][ts]", {}),
+    "salted slices": ("[salt(2)][host][level][time_slice(ts, 10ms)]", {}),
+}
+COUNTS = (1, 2, 3, 5, 8, 16)
+
+
+class Leaping(Clock):
+    """Milliseconds that go on with each look, so that no two clients are of one moment."""
+
+    def __call__(self) -> int:
+        self.now += 10
+        return self.now
+
+
+def _nothing() -> None:
+    """Nobody reads the entry behind those who ask."""
+
+
+@dataclass
+class Pair(Both):
+    """Two clients, or one where an engine has but one, and the rows that their table must hold."""
+
+    def __post_init__(self) -> None:
+        self.time = Time()
+        self.change: Change | None = None
+        self.clients: list[Table] = []
+        super().__post_init__()
+        self.clients.append(self.table)
+        if self.url.startswith("memory:"):
+            self.clients.append(self._open())
+
+    def _open(self) -> Table:
+        key, words = DESIGNS[self.name]
+        design = rowkey.Design("t", key, fields=FIELDS | words)
+        table = client(design, self.url, self.time, self.clock)
+        setattr(table.lease, "refresh", _nothing)  # noqa: B010 - a step of its own says who reads
+        return table
+
+    def turn(self) -> None:
+        """The other client goes on."""
+        at = self.clients.index(self.table)
+        self.table = self.clients[(at + 1) % len(self.clients)]
+
+    def reopen(self) -> None:
+        """A client closes the table and opens it again."""
+        at = self.clients.index(self.table)
+        super().reopen()
+        self.clients[at] = self.table
+        if self.change is not None:
+            self.change.table = self.clients[0]
+
+    def renew(self) -> None:
+        """A client reads the entry before it must."""
+        self.table.lease.renew()
+
+    def wait(self, seconds: float) -> None:
+        """Time passes for both."""
+        self.time.pause(seconds)
+
+    def announce(self, count: int, part: int) -> None:
+        """A change is begun, unless one is, or nothing can come of it."""
+        table = self.clients[0]
+        if self.change is not None or table.lease.renew().announced is not None:
+            return
+        places = [one.place for one in table.buckets.parts]
+        place = places[part % len(places)]
+        try:
+            change = Change(table, count, place, pause=self.time.pause)
+        except DeclarationError:  # it has this number, or would have a part of one
+            return
+        change._split()
+        change._announced()
+        self.change = change
+        self.begun = self.time.now
+
+    def finish(self) -> None:
+        """A change that was begun comes to its end, once it has been waited for."""
+        if self.change is None:
+            return
+        table = self.clients[0]
+        entry = table.lease.renew()
+        left = self.begun + patience_s(entry, table.engine) - self.time.now
+        if left > 0:
+            self.change._wait(left)
+        number = entry.generations[-1].number
+        table.lease.took(let_rule(table.catalog, "t", number))
+        self.change._annotate()
+        assert self.change.counts == table.now().entry.ruling.counts
+        self.change = None
+
+    def go_on(self, limit: int, count: int, *, falls: bool) -> None:
+        """A scan stops, the number of buckets changes, and it goes on, or is refused clearly."""
+        down = " desc" if falls else ""
+        order = f"host{down}, level{down}, ts{down}"
+        rows = sorted(
+            self.rows.values(),
+            key=lambda row: (row["host"], LEVELS.index(row["level"]), row["ts"]),
+            reverse=falls,
+        )
+        scan = self.table.scan(order=order, limit=limit)
+        assert rows[:limit] == list(scan)
+        token = scan.token
+        self.finish()
+        if len(self.clients[0].buckets.parts) == 1 and token is not None:
+            part = self.clients[0].buckets.parts[0]
+            after = count if count != part.count else count + 1
+            set_buckets(self.clients[0], after)
+        if token is None:  # sorted, gathered, or there was no row
+            return
+        expected = rows[limit:]
+        if self.table.scan(order=order).has_tokens:
+            assert expected == list(self.table.scan(order=order, resume=token))
+        else:
+            with pytest.raises(ReadError, match="so it cannot go on"):
+                self.table.scan(order=order, resume=token)
+
+    def compare(self) -> None:
+        """The whole table, for both, and where its rows stand."""
+        for table in self.clients:
+            self.table = table
+            super().compare()
+        if not self.name.startswith(("digested", "salted")):
+            assert [] == misplaced(self.clients[0])
+
+    def close(self) -> None:
+        """Close both clients' tables and drop the table."""
+        for table in self.clients[1:]:
+            table.close()
+        self.table = self.clients[0]
+        super().close()

@@ -1,0 +1,373 @@
+"""Clients that learn late of another number of buckets, counts, and rows that were waiting."""
+
+from __future__ import annotations
+
+from itertools import count
+from threading import Thread
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+import pytest
+
+import rowkey
+from rowkey.catalog import open_catalog
+from rowkey.engines import Span
+from rowkey.errors import BatchError, Refused, Unsupported
+from rowkey.table.generations.changing import Change
+from rowkey.table.generations.ruling import let_rule
+from table.buckets import KEY, ROWS, by_key, design, moved_on, no_time
+from table.clients import Time, client, misplaced, set_buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rowkey.catalog import Catalog
+    from rowkey.table import Table
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a table, on each embedded engine."""
+    return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
+
+
+@pytest.fixture
+def logs(url: str) -> Iterator[Table]:
+    """A table with ninety rows under 16 buckets."""
+    with client(design(), url, Time()) as table:
+        with table.batch() as batch:
+            for row in ROWS:
+                batch.put(row)
+        yield table
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Table, Table]]:
+    """Two clients of one table, each with a time of its own."""
+    place, clock = f"memory:{tmp_path}", count(1_700_000_000_000, 10).__next__
+    one, other = (client(design(), place, Time(), clock) for _ in range(2))
+    yield one, other
+    one.close()
+    other.close()
+
+
+def test_a_client_that_is_behind_loses_nothing(pair: tuple[Table, Table]) -> None:
+    """It writes under the old number until its time is over; everyone finds what it writes."""
+    setter, behind = pair
+    set_buckets(setter, 32)
+    behind.put(ROWS[0])
+    behind.replace(ROWS[1] | {"note": "old"})
+    setter.put(ROWS[1])
+    setter.put(ROWS[2])
+    assert [ROWS[0], ROWS[1]] == setter.get_many(ROWS[:2])
+    assert ROWS[:3] == list(setter.scan())
+    moved_on(behind, 60.0)
+    behind.put(ROWS[3])
+    assert 32 == behind.buckets.parts[0].count
+    assert by_key(ROWS[:4]) == list(behind.scan()) == list(setter.scan())
+    assert [] == misplaced(setter)
+
+
+def test_a_client_that_slept_is_fenced(pair: tuple[Table, Table]) -> None:
+    """Awake it reads the entry before it does anything; if nobody answers it does nothing."""
+    setter, asleep = pair
+    asleep.put(ROWS[0])
+    set_buckets(setter, 32)
+    moved_on(asleep, 90.0)
+    asleep.lease.catalog = cast("Catalog", Lost())
+    for use in (
+        lambda: asleep.put(ROWS[1]), lambda: asleep.get(ROWS[0]), lambda: asleep.delete(ROWS[0]),
+        lambda: list(asleep.scan()), lambda: asleep.increment(ROWS[0], hits=1), asleep.count,
+        lambda: asleep.load(pa.RecordBatch.from_pylist([ROWS[1]])), lambda: asleep.batch().send(),
+    ):  # fmt: skip
+        with pytest.raises(Unsupported, match=r"not answered for 90 s: lost: nobody is there"):
+            use()
+    assert [ROWS[0]] == list(setter.scan())
+    asleep.lease.catalog = setter.catalog
+    asleep.put(ROWS[1])
+    under = asleep.now().ruling.key.encode(ROWS[1])
+    assert under == design(KEY.replace("16", "32")).key.encode(ROWS[1])
+    assert by_key(ROWS[:2]) == list(setter.scan())
+
+
+class Lost:
+    """A catalog that is out of reach."""
+
+    def read(self, table: str) -> None:
+        """Nobody answers."""
+        raise Unsupported("lost", "nobody is there")
+
+
+def test_what_is_taken_away_before_a_change_rules_stays_away(pair: tuple[Table, Table]) -> None:
+    """A client that knows of the announcement alone deletes where others will write already."""
+    setter, knows = pair
+    for row in ROWS[:10]:
+        setter.put(row)
+    change = Change(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
+    change._announced()
+    knows.lease.renew()
+    assert (16, 2) == (knows.buckets.parts[0].count, knows.buckets.gets)
+    change.run()
+    for row in ROWS[:10]:
+        setter.increment(row, hits=1)
+    for row in ROWS[:5]:
+        knows.delete(row)
+    knows.put({**ROWS[5], "hits": None, "note": None})
+    left = [{**row, "hits": row["hits"] + 1} for row in ROWS[6:10]]
+    assert [{**ROWS[5], "hits": None, "note": None}, *left] == sorted(
+        setter.scan(), key=lambda row: row["ts"]
+    )
+
+
+def test_a_put_behind_a_delete_of_the_same_moment_is_seen(logs: Table) -> None:
+    """A row is named by what does not change, so that its timestamps rise across a change."""
+    logs.writing.stamps.clock = lambda: 2_000_000_000_000
+    for number in (32, 8, 16):
+        Change(logs, number, pause=no_time)._announced()
+        logs.delete(ROWS[0])
+        set_buckets(logs, number)
+        logs.put(ROWS[0])
+        assert ROWS[0] == logs.get(ROWS[0])
+
+
+def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
+    """Fields that are not given, and those that are given as None."""
+    set_buckets(logs, 32)
+    logs.replace({**ROWS[0], "hits": None})
+    logs.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": None})
+    left = [{**ROWS[0], "hits": None}, {**ROWS[1], "hits": None, "note": None}]
+    assert left == logs.get_many(ROWS[:2])
+    assert left == list(logs.scan("ts < 2", order="ts"))
+
+
+def test_counts_wait_while_a_change_is_announced(pair: tuple[Table, Table]) -> None:
+    """They are made in one place by all: who knows of the announcement waits until it rules."""
+    setter, other = pair
+    setter.put(ROWS[0])
+    entry = Change(setter, 32, pause=no_time)._announced()
+    other.lease.renew()
+    waited: list[float] = []
+
+    def pause(seconds: float) -> None:
+        waited.append(seconds)
+        moved_on(other, seconds)
+        if len(waited) == 5:
+            let_rule(other.catalog, "logs", entry.generations[-1].number)
+
+    other.following.pause = pause
+    assert {"hits": 10} == other.increment(ROWS[0], hits=10)
+    other.append(ROWS[0], note="!")
+    assert other.check_and_put({**ROWS[0], "note": "new", "hits": 1}, hits=10)
+    assert [1.0] * 5 == waited
+    assert {**ROWS[0], "note": "new", "hits": 1} == other.get(ROWS[0])
+
+
+def test_counts_end_a_change_whose_setter_died(pair: tuple[Table, Table]) -> None:
+    """Who has waited for as long as a setter does lets it rule: counters do not stop for ever."""
+    dead, other = pair
+    dead.put(ROWS[1])
+    Change(dead, 32, pause=no_time)._announced()
+    other.lease.renew()
+    assert {"hits": 6} == other.increment(ROWS[1], hits=5)
+    assert (66.0, 2) == (round(other.lease.clock()), other.buckets.ruling)
+    assert {"hits": 7} == other.increment(ROWS[1], hits=1)
+
+
+def test_a_count_that_takes_too_long_is_told(pair: tuple[Table, Table]) -> None:
+    """One that was on its way when the client's time ended and buckets changed may be lost."""
+    setter, slow = pair
+    slow.put(ROWS[1])
+    increment = slow.store.increment
+
+    def late(*words: Any) -> Any:
+        found = increment(*words)
+        set_buckets(setter, 32)
+        moved_on(slow, 70.0)
+        return found
+
+    slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):
+        slow.increment(ROWS[1], hits=1)
+
+
+class _Slow:
+    """A store whose counts take their time."""
+
+    def __init__(self, store: Any, increment: Any) -> None:
+        self.increment = increment
+        self.mutate = store.mutate
+
+
+def test_what_another_client_counted_meanwhile_is_not_undone(pair: tuple[Table, Table]) -> None:
+    """Between the look at a column and its being brought somebody else brings it, and counts."""
+    one, other = pair
+    one.put(ROWS[1])
+    set_buckets(one, 32)
+    other.lease.renew()
+    meanwhile = iter([1])
+    store = one.store
+
+    class Between(type(store)):  # type: ignore[misc]
+        """The engine's table, in which somebody else is faster once."""
+
+        def get(self, *words: Any) -> Any:
+            found = super().get(*words)
+            if next(meanwhile, None):
+                assert {"hits": 11} == other.increment(ROWS[1], hits=10)
+            return found
+
+    store.__class__ = Between
+    assert {"hits": 111} == one.increment(ROWS[1], hits=100)
+    assert 111 == one.get(ROWS[1])["hits"] == other.get(ROWS[1])["hits"]
+
+
+@pytest.mark.parametrize("key", [KEY, "[host][bucket(ts, 4)][ts]"])
+def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
+    """Threads that find a count under the old number at once bring it once, and lose nothing."""
+    with client(design(key, splits=None), url, Time()) as table:
+        for row in ROWS[:12]:
+            table.put(row)
+        for after in (32, 8, 5):
+            set_buckets(table, after)
+
+            def work(thread: int) -> None:
+                for row in ROWS[:12]:
+                    table.increment(row, hits=1)
+                    table.append(row, note=str(thread))
+
+            threads = [Thread(target=work, args=(n,)) for n in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        found = table.get_many(ROWS[:12])
+        assert [row["hits"] + 12 for row in ROWS[:12]] == [row["hits"] for row in found]
+        for row, was in zip(found, ROWS, strict=False):
+            assert sorted("0123" * 3) == sorted(row["note"].removeprefix(was["note"]))
+
+
+# Many rows at once
+
+
+def test_a_batch_that_waited_writes_under_the_new_number(logs: Table) -> None:
+    """Rows that were put into it before are turned anew: puts to one place, deletes to all."""
+    extra = [{"host": f"new-{n}", "ts": n, "note": None, "hits": n} for n in range(9)]
+    with logs.batch() as batch:
+        for row in extra:
+            batch.put(row)
+        batch.delete(ROWS[0])
+        batch.replace({**ROWS[1], "note": None})
+        set_buckets(logs, 32)
+        logs.increment(ROWS[0], hits=1)
+        batch.put({"host": "last", "ts": 1, "hits": 1})
+    ruling = logs.now().ruling.key
+    for row in extra:
+        key = ruling.encode(row)
+        with logs.store.scan([Span(key, key + b"\0")])[0] as cursor:
+            assert [key] == [one.row for one in cursor]
+    assert {**ROWS[1], "note": None} == logs.get(ROWS[1])
+    assert extra == logs.get_many(extra)
+    assert len(ROWS) + len(extra) + 1 == logs.count() + (logs.get(ROWS[0]) is None)
+    assert [] == misplaced(logs)
+
+
+def test_a_batch_tells_rows_that_it_cannot_place_anew() -> None:
+    """Where the key is a digest a mutation does not tell its row: it is named, to be put again."""
+    key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
+    with client(design(key, splits=None), "memory:", Time()) as table:
+        batch = table.batch()
+        batch.put(ROWS[0])
+        set_buckets(table, 8)
+        batch.put(ROWS[1])
+        with pytest.raises(BatchError, match=r"row 0: .*were changed while it waited"), batch:
+            pass
+        assert [ROWS[1]] == list(table.scan())
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "[salt(16)][host][ts]",
+        "[bucket(host, 4)][host][salt(3)][ts]",
+        "[bucket(host, 4)][host][time_slice(ts, 10ms)]",
+    ],
+)
+def test_a_batch_that_waited_of_other_keys(key: str) -> None:
+    """Behind a salt, and where many events share a row, rows are placed anew as well."""
+    with client(design(key, splits=None), "memory:", Time()) as table:
+        for row in ROWS[:40]:
+            table.put(row)
+        with table.batch() as batch:
+            for row in ROWS[20:60]:
+                batch.put({**row, "hits": None, "note": "again"})
+            for row in ROWS[:10]:
+                batch.delete(row)
+            for number in (2, 5):
+                set_buckets(table, number, 0)
+        expected = [*ROWS[10:20], *({**row, "hits": None, "note": "again"} for row in ROWS[20:60])]
+        assert expected == sorted(table.scan(), key=lambda row: row["ts"])
+        assert expected == table.get_many(expected)
+        assert [] == misplaced(table)
+
+
+def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
+    """Arrow columns go where rows are written now, and are read back among the old ones."""
+    set_buckets(logs, 32)
+    extra = [{"host": f"x{n}", "ts": n, "note": "", "hits": n} for n in range(50)]
+    schema = pa.schema([(name, f.type.arrow()) for name, f in logs.design.fields.items()])
+    assert 50 == logs.load(pa.RecordBatch.from_pylist(extra, schema))
+    assert by_key([*ROWS, *extra]) == list(logs.scan())
+    assert len(ROWS) + 50 == logs.scan().to_arrow().num_rows
+    ruling = logs.now().ruling.key
+    keys = {ruling.encode(row) for row in extra}
+    with logs.store.scan([Span()])[0] as cursor:
+        assert keys <= {row.row for row in cursor}
+
+
+def test_a_snapshot_is_read_under_all_numbers(logs: Table) -> None:
+    """What was written before it was taken is there, whatever the number is since."""
+    snapshot = logs.snapshot()
+    set_buckets(logs, 32)
+    logs.put({"host": "new", "ts": 1})
+    assert by_key(ROWS) == list(logs.scan(reader=snapshot))
+    snapshot.close()
+
+
+def test_a_scan_that_is_read_again_knows_the_new_number(logs: Table) -> None:
+    """Each time it is iterated, counted or turned to columns it reads the table as it is then."""
+    scan = logs.scan(order="host, ts")
+    assert by_key(ROWS) == list(scan)
+    set_buckets(logs, 32)
+    logs.put({"host": "w1", "ts": 500, "note": None, "hits": None})
+    expected = by_key([*ROWS, {"host": "w1", "ts": 500, "note": None, "hits": None}])
+    assert expected == list(scan)
+    assert len(expected) == scan.count() == scan.to_arrow().num_rows
+    assert expected[0] == scan.first()
+
+
+def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
+    """A catalog that knows of fewer generations than the table itself is not opened."""
+    with client(design(), url, Time()) as table:
+        place = table.engine.catalog_url
+        before = table.catalog.read("logs")
+        assert before is not None
+        set_buckets(table, 32)
+    catalog = open_catalog(place)
+    now = catalog.read("logs")
+    assert now is not None
+    catalog.write("logs", before, now.version)
+    catalog.close()
+    with pytest.raises(Unsupported, match="generation 1 of logs, the table itself 2"):
+        rowkey.open("logs", url)
+
+
+def test_how_long_a_client_goes_on_is_kept_with_the_table(url: str) -> None:
+    """It is declared when the table is made; who opens it later may ask for less."""
+    with rowkey.open(design(), url, max_stale=7.0) as table:
+        assert (7.0, 7.0) == (table.buckets.max_stale_s, table.lease.max_stale_s)
+    for given, expected in ((None, 7.0), (3.0, 3.0), (500.0, 7.0)):
+        with rowkey.open("logs", url, max_stale=given) as table:
+            assert (7.0, expected) == (table.buckets.max_stale_s, table.lease.max_stale_s)
+    with pytest.raises(Refused, match="max_stale: 0 is no length of time"):
+        rowkey.open("logs", url, max_stale=0)

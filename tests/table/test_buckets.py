@@ -1,0 +1,353 @@
+"""The number of buckets of a table: asked for, refused, changed step by step, and found again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.engines import Span
+from rowkey.errors import Conflict, DeclarationError, Unsupported
+from rowkey.table.generations.changing import Change
+from rowkey.table.generations.ruling import let_rule
+from table.buckets import FIELDS, KEY, ROWS, by_key, design, no_time
+from table.clients import Time, client, misplaced, set_buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rowkey.table import Table
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a table, on each embedded engine."""
+    return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
+
+
+@pytest.fixture
+def logs(url: str) -> Iterator[Table]:
+    """A table with ninety rows under 16 buckets."""
+    with client(design(), url, Time()) as table:
+        with table.batch() as batch:
+            for row in ROWS:
+                batch.put(row)
+        yield table
+
+
+def test_a_table_gets_another_number(logs: Table) -> None:
+    """Regions are split, the words follow, old rows are found, and new ones are written so."""
+    steps: list[tuple[str, int, int]] = []
+    done = set_buckets(logs, 32, progress=lambda *step: steps.append(step))
+    assert ("bucket(host, 32)", 16, 32, 2, 16) == (
+        done.part, done.before, done.after, done.generation, done.regions
+    )  # fmt: skip
+    assert ((1, 2), (16, 32)) == (done.gets, done.scans)
+    assert [("regions", n, 16) for n in range(17)] == [step for step in steps if "r" in step[0]]
+    waited = 1 if logs.engine.exclusive else 66
+    assert ("seconds", waited, waited) == steps[-1]
+    assert 32 == len(logs.regions())
+    words = logs.store.described[1]
+    assert ("2", "0=32", "1:0=16 2:0=32") == (
+        words["rowkey.generation"], words["rowkey.counts"], words["rowkey.live"]
+    )  # fmt: skip
+    assert ROWS == logs.get_many(ROWS)
+    assert by_key(ROWS) == list(logs.scan())
+    new = {"host": "new-0", "ts": 1, "note": None, "hits": 7}
+    logs.put(new)
+    under = design(KEY.replace("16", "32")).key.encode(new)
+    assert under != design().key.encode(new)
+    assert [new] == [logs.get(new)]
+    with logs.store.scan([Span(under, under + b"\0")])[0] as cursor:
+        assert [under] == [row.row for row in cursor]
+    assert [] == misplaced(logs)
+
+
+def test_who_opens_it_later_finds_both(url: str) -> None:
+    """By its name, by its file of then, and by one that says the new number."""
+    with client(design(), url, Time()) as table:
+        table.put(ROWS[0])
+        set_buckets(table, 32)
+        table.put(ROWS[1])
+    for named in ("logs", design(), design(KEY.replace("16", "32"))):
+        with rowkey.open(named, url) as table:
+            assert ROWS[:2] == list(table.scan())
+            assert "[bucket(host, 32)][host][ts]" == str(table.design.key)
+            assert (32, 16) == table.buckets.parts[0].live
+
+
+def test_what_it_has_is_told(logs: Table) -> None:
+    """Parts, generations, what a get and a scan of all rows read, and how long clients go on."""
+    before = logs.buckets
+    (part,) = before.parts
+    assert (0, "bucket(host, 16)", 16, (16,), ()) == (
+        part.place, part.text, part.count, part.live, part.apart_by
+    )  # fmt: skip
+    assert (1, 16, 60.0, [1]) == (
+        before.gets, before.scans, before.max_stale_s, [one.number for one in before.generations]
+    )  # fmt: skip
+    set_buckets(logs, 8, max_stale_s=5.0)
+    after = logs.buckets
+    assert (8, (8, 16), 2, 16, 5.0, 2) == (
+        after.parts[0].count, after.parts[0].live, after.gets, after.scans,
+        after.max_stale_s, after.ruling,
+    )  # fmt: skip
+    assert {8: "bucket(host, 8)", 16: "bucket(host, 16)"} == after.parts[0].texts
+
+
+WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
+    (KEY, 0, {}, [r"buckets: 0 is no number of buckets; expected 1..65,536"]),
+    (KEY, 65_537, {}, ["buckets: 65537 is no number"]),
+    (KEY, True, {}, ["buckets: True is no number"]),
+    (KEY, "32", {}, ["buckets: '32' is no number"]),
+    (KEY, 16, {}, [r"buckets: bucket\(host, 16\) takes 16 numbers already"]),
+    (KEY, 257, {}, [r"buckets: 257 numbers take 2 bytes, rows of bucket\(host, 16\) have 1"]),
+    (KEY, 32, {"part": "salt"}, [r"part: 'salt' names none.*expected 0: bucket\(host, 16\)"]),
+    (KEY, 32, {"part": 1}, ["part: 1 names none"]),
+    (KEY, 32, {"max_stale_s": 0}, ["max_stale: 0 is no length of time"]),
+    (
+        KEY, -1, {"part": 7, "max_stale_s": "1"},
+        ["buckets: -1 is no number", "max_stale: '1' is no length", "part: 7 names none"],
+    ),
+    ("[host][ts]", 32, {}, [r"part: no part of \[host\]\[ts\] counts"]),
+    (
+        "[bucket(host, 4)][mod(ts, 3)][host][ts]", 8, {},
+        [r"part: 2 parts of the key count; expected 0: bucket\(host, 4\), 1: mod\(ts, 3\)"],
+    ),
+    (
+        "[bucket(host, 4)][ts]", 8, {},
+        [r"key\[0\]: bucket\(host, 4\) tells rows apart by host, which the rest of the key lacks"],
+    ),
+    ("[mod(ts, 4)][host]", 8, {}, [r"key\[0\]: mod\(ts, 4\) tells rows apart by ts"]),
+    ("[bucket(host, 4)][truncate(host, 2)][ts]", 8, {}, [r"tells rows apart by host"]),
+    ("[bucket(host, ts, 8, 4)][host][ts]", 2, {}, [r"key\[0\].*4 buckets of 2"]),
+    ("[bucket(host, 16, as=hex)][host][ts]", 17, {}, ["17 numbers take 2 bytes"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "count", "words", "said"), WRONG)
+def test_nonsense_is_refused_all_at_once(
+    key: str, count: Any, words: dict[str, Any], said: list[str]
+) -> None:
+    """Everything that is wrong is told, and nothing is changed."""
+    with client(design(key, splits=None), "memory:", Time()) as table:
+        before = table.catalog.read("logs")
+        with pytest.raises(DeclarationError) as caught:
+            set_buckets(table, count, words.pop("part", None), **words)
+        mistakes = caught.value.mistakes
+        assert len(said) == len(mistakes)
+        unlike = [(one, str(m)) for one, m in zip(said, mistakes, strict=True)
+                  if not re.search(one, str(m))]  # fmt: skip
+        assert [] == unlike
+        assert (before, 1) == (table.catalog.read("logs"), len(table.regions()))
+
+
+ALLOWED = [
+    ("[bucket(host, 4, width=2)][host][ts]", 300, None),
+    ("[bucket(host, 4)][host][ts]", 256, None),
+    ("[bucket(digest(host, 4), 4)][digest(host, 4)][ts]", 8, None),
+    ("[bucket(4, over=rest)][truncate(host, 2)][ts]", 8, 0),
+    ("[bucket(host, 4)][host][mod(ts, 3)][ts]", 8, "mod(ts, 3)"),
+    ("[bucket(host, 4)][host][mod(ts, 3)][ts]", 8, "bucket"),
+    ("[host][salt(4)][ts]", 8, 1),
+    ("[time_bucket(ts, 1h)][bucket(ts, 4)][ts][host]", 8, None),
+]
+
+
+@pytest.mark.parametrize(("key", "count", "part"), ALLOWED)
+def test_what_follows_from_the_rest_may_change(key: str, count: int, part: Any) -> None:
+    """A part that tells no rows apart gets another number, wherever it stands, however named."""
+    with client(design(key, splits=None), "memory:", Time()) as table:
+        for row in ROWS[:30]:
+            table.put(row)
+        assert count == set_buckets(table, count, part).after
+        for row in ROWS[20:40]:
+            table.put(row)
+        assert ROWS[:40] == table.get_many(ROWS[:40])
+        assert ROWS[:40] == sorted(table.scan(), key=lambda row: row["ts"])
+        assert 40 == table.count()
+
+
+def test_a_return_is_refused_where_a_field_is_the_timestamp() -> None:
+    """Of two writes of one time nobody could tell the later, once a number has come back."""
+    fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
+    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=fields)
+    with client(stamped, "memory:", Time()) as table:
+        for number, count in enumerate((0, 8, 2, 16)):
+            if count:
+                set_buckets(table, count)
+                last = {"host": "a", "at": 1_000, "n": number - 1}
+                assert [last] == [table.get(host="a")] == list(table.scan())
+            table.put({"host": "a", "at": 1_000, "n": number})
+            assert {"host": "a", "at": 1_000, "n": number} == table.get(host="a")
+            assert [{"host": "a", "at": 1_000, "n": number}] == list(table.scan())
+        with pytest.raises(DeclarationError, match="generation 2 stand under 8 already, and at"):
+            set_buckets(table, 8)
+
+
+# Step by step
+
+
+class Stopped(Exception):
+    """Somebody has ended the setter."""
+
+
+def test_a_change_that_is_interrupted_goes_on(url: str) -> None:
+    """Stopped at any step, it is found by another setter, who ends it; rows are there all along."""
+    reached = []
+    for stop in range(100):
+        place = f"{url}-{stop}"
+        with client(design(), place, Time()) as table:
+            for row in ROWS[:20]:
+                table.put(row)
+            steps = iter(range(stop))
+
+            def pause(seconds: float, table: Table = table) -> None:
+                table.lease.clock.now += 30.0  # type: ignore[attr-defined]
+                del seconds
+
+            def told(what: str, done: int, total: int, steps: Iterator[int] = steps) -> None:
+                del what, done, total
+                if next(steps, None) is None:
+                    raise Stopped
+
+            change = Change(table, 32, progress=told, pause=pause)
+            try:
+                change.run()
+                is_done = True
+            except Stopped:
+                is_done = False
+            reached.append(table.lease.renew().announced is not None)
+            assert ROWS[:20] == table.get_many(ROWS[:20])
+            table.put(ROWS[20])
+        with client("logs", place, Time()) as table:
+            if not is_done:
+                assert 32 == set_buckets(table, 32).after
+            assert (32, 2) == (table.buckets.parts[0].count, table.buckets.ruling)
+            assert 32 == len(table.regions())
+            assert by_key(ROWS[:21]) == list(table.scan())
+        if is_done:
+            break
+    assert {False, True} == set(reached)
+
+
+def test_another_change_waits_for_the_first(logs: Table) -> None:
+    """While one is announced no other is begun; the same one may be ended by anybody."""
+    first = Change(logs, 32, pause=no_time)
+    first._announced()
+    with pytest.raises(Conflict, match=r"generation 2 is announced, with 32 at key\[0\]"):
+        set_buckets(logs, 64)
+    with pytest.raises(Conflict, match="generation 2 is announced"):
+        set_buckets(logs, 16)
+    assert 2 == len(logs.buckets.generations)
+    assert (2, 32) == (set_buckets(logs, 32).generation, logs.buckets.parts[0].count)
+
+
+def test_of_two_changes_at_once_one_is_made(tmp_path: Path) -> None:
+    """Both have looked at the table before either wrote: one is told that it was overtaken."""
+    place = f"memory:{tmp_path}"
+    clients = [client(design(), place, Time()) for _ in range(2)]
+    changes = [Change(one, n, pause=no_time) for one, n in zip(clients, (32, 64), strict=True)]
+    won: list[int] = []
+    lost: list[Conflict] = []
+
+    def announce(change: Change) -> None:
+        try:
+            won.append(change._announced().generations[-1].counts[0])
+        except Conflict as overtaken:
+            lost.append(overtaken)
+
+    threads = [Thread(target=announce, args=(change,)) for change in changes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (1, 1) == (len(won), len(lost))
+    assert "is announced" in str(lost[0])
+    entry = clients[0].lease.renew()
+    assert [16, *won] == [one.counts[0] for one in entry.generations]
+    for one in clients:
+        one.close()
+
+
+def test_a_change_made_meanwhile_is_told(tmp_path: Path) -> None:
+    """Whoever looked at the table before somebody else changed it looks again first."""
+    place = f"memory:{tmp_path}"
+    one, other = (client(design(), place, Time()) for _ in range(2))
+    change = Change(one, 32, pause=no_time)
+    set_buckets(other, 64)
+    with pytest.raises(Conflict, match="somebody else has changed its buckets meanwhile"):
+        change.run()
+    one.close()
+    other.close()
+
+
+def test_ids_that_are_given_out_do_not_disturb(tmp_path: Path) -> None:
+    """A change of buckets and the ids of `code` are written by whoever comes, and none is lost."""
+    coded = rowkey.Design("logs", "[bucket(code(host), 4)][code(host)][ts]", fields=FIELDS)
+    with client(coded, f"memory:{tmp_path}", Time()) as table:
+
+        class Giving(type(table.catalog)):  # type: ignore[misc]
+            """Between a read and a write of the entry somebody gives out an id."""
+
+            gives = 0
+
+            def read(self, name: str) -> Any:
+                found = super().read(name)
+                if found is not None and self.gives:
+                    self.gives -= 1
+                    codes = {"host": (*found.codes.get("host", ()), f"x{self.gives}")}
+                    super().write(name, replace(found, codes=codes), found.version)
+                return found
+
+        table.catalog.__class__ = Giving
+        table.catalog.gives = 3  # type: ignore[attr-defined]
+        set_buckets(table, 8)
+        entry = table.lease.renew()
+        assert ([4, 8], 3) == ([g.counts[0] for g in entry.generations], len(entry.codes["host"]))
+
+
+def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
+    """An entry that was put back to what it was before the announcement is not ruled over."""
+    before = logs.lease.renew()
+    Change(logs, 32, pause=no_time)._announced()
+    now = logs.lease.renew()
+    logs.catalog.write("logs", before, now.version)
+    with pytest.raises(Unsupported, match="does not know its generation 2 any more"):
+        let_rule(logs.catalog, "logs", 2)
+
+
+def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
+    """Where boundaries follow from a sample, a region begins at each number that is new."""
+    cut = design(splits="sample")
+    place = f"memory:{tmp_path}"
+    time = Time()
+    with rowkey.open(cut, place, splits=[b"\4", b"\x08\1"]) as table:
+        table.lease.clock, table.lease._since = time, 0.0
+        assert 4 == set_buckets(table, 20).regions
+        starts = [region.start for region in table.regions()]
+        assert [b"", b"\4", b"\x08\1", b"\x10", b"\x11", b"\x12", b"\x13"] == starts
+        assert 0 == set_buckets(table, 8).regions
+
+
+def test_listed_regions_stay(tmp_path: Path) -> None:
+    """Boundaries that are listed follow from no number."""
+    place, listed = f"memory:{tmp_path}", ["\\x04", "\\x08"]
+    with client(design(splits=listed), place, Time()) as table:
+        assert (0, 3) == (set_buckets(table, 32).regions, len(table.regions()))
+
+
+def test_how_a_read_runs_tells_of_both(logs: Table) -> None:
+    """Its ranges are those of all numbers, and a note says why."""
+    assert 16 == logs.explain("").fan_out
+    set_buckets(logs, 32)
+    found = logs.explain("host = ?", "w1")
+    assert (2, "get") == (found.fan_out, logs.explain("host = ? and ts = ?", "w1", 1).runs)
+    assert 1 == logs.explain("host = ?", "w3").fan_out
+    assert "bucket(host, 32) and bucket(host, 16)" in found.warnings[-1]
+    assert 32 == logs.explain("").fan_out

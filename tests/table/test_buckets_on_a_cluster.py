@@ -1,0 +1,201 @@
+"""The number of buckets of a table on a cluster changes while processes write it and one sleeps."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.engines import Span
+from rowkey.table import drop_table
+from table.clients import misplaced
+from table.putting import COUNTERS, counter_of, row_of
+from table.test_live_change import Doing, reader
+from table.test_scan_law import STANDING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster import Cluster
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {
+    "host": "text",
+    "ts": "timestamp_ms",
+    "size": {"type": "u32", "nullable": True},
+    "hits": {"type": "i64", "nullable": True},
+}
+SCRIPT = Path(__file__).parent / "putting.py"
+STALE_S = 2.0
+WRITERS, READERS = 4, 2
+
+
+class Writer:
+    """A process of `putting.py`, and the rounds that it has been told are written."""
+
+    def __init__(self, url: str, name: str, number: int) -> None:
+        self.number = number
+        self.rounds = 0
+        self.refused: list[str] = []
+        command = [sys.executable, str(SCRIPT), url, name, str(number)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self.listening = threading.Thread(target=self._listen)
+        self.listening.start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("refused"):
+                self.refused.append(line)
+            else:
+                self.rounds = int(line) + 1
+
+    def goes_on(self, rounds: int) -> None:
+        """Wait until it has done so many more."""
+        goal = self.rounds + rounds
+        while self.rounds < goal and self.process.poll() is None:
+            time.sleep(0.02)
+        assert self.rounds >= goal
+
+    def sleep(self) -> int:
+        """Stop it amid whatever it does; gives the rounds that it may have done."""
+        self.process.send_signal(signal.SIGSTOP)
+        before = -1
+        while before < self.rounds:  # what it printed before is still being read
+            before = self.rounds
+            time.sleep(0.2)
+        return self.rounds + 1
+
+    def wake(self) -> None:
+        """Let it go on."""
+        self.process.send_signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        """Let it end, and read what it has to say."""
+        self.wake()
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.listening.join()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+def made(url: str, count: int, catalog: str | None = None) -> Table:
+    """A table of so many buckets with the standing rows."""
+    design = rowkey.Design(
+        f"live.{token_hex(4)}",
+        f"[bucket(host, ts, {count})][host][ts]",
+        fields=FIELDS,
+        splits="per_bucket",
+        catalog=catalog,
+    )
+    table = rowkey.open(design, url, max_stale=STALE_S)
+    with table.batch() as batch:
+        for row in STANDING:
+            batch.put(row)
+    return table
+
+
+def in_zookeeper(cluster: Cluster) -> str:
+    """A catalog in the ZooKeeper that the cluster itself uses."""
+    return f"zookeeper://{cluster.zookeeper}/rowkey-{token_hex(4)}?timeout=500ms"
+
+
+CHANGES = [
+    (16, 32, True),
+    *(pytest.param(16, 32, is_in, marks=pytest.mark.long) for is_in in 10 * (False, True)),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "is_in_zookeeper"), CHANGES)
+def test_a_live_table_changes_its_buckets(
+    before: int, after: int, is_in_zookeeper: bool, hbase_url: str, hbase_cluster: Cluster
+) -> None:
+    """What four processes had acknowledged is there, once, in order; one slept through it all."""
+    with ExitStack() as held:
+        catalog = in_zookeeper(hbase_cluster) if is_in_zookeeper else None
+        table = held.enter_context(made(hbase_url, before, catalog))
+        name = table.design.table
+        held.callback(drop_table, name, hbase_url)
+        held.callback(table.close)
+        readers = [held.enter_context(rowkey.open(name, hbase_url)) for _ in range(READERS)]
+        writers = [Writer(hbase_url, name, number) for number in range(WRITERS)]
+        for writer in writers:
+            held.callback(writer.end)
+        for writer in writers:
+            writer.goes_on(20)
+        reading = [Doing(reader(one)) for one in readers]
+        with ExitStack() as running:
+            for thread in reading:
+                running.enter_context(thread)
+            done_asleep = writers[0].sleep()
+            assert after == table.set_buckets(after).after
+            writers[0].wake()
+            for writer in writers:
+                writer.goes_on(20)
+        assert [None] * READERS == [thread.failed for thread in reading]
+        for writer in writers:
+            writer.end()
+        check_all(table, writers, done_asleep)
+        assert {b"", *(bytes([n]) for n in range(1, after))} == {
+            region.start for region in table.regions()
+        }
+
+
+def check_all(table: Table, writers: list[Writer], done_asleep: int) -> None:
+    """Rows, counters and places, once everyone has ended."""
+    for writer in writers:
+        rows = [row_of(writer.number, n) for n in range(writer.rounds)]
+        expected = [{**row, "hits": None} for row in rows]
+        assert expected == table.get_many(rows)
+    counters = table.get_many([counter_of(n) for n in range(COUNTERS)])
+    # A round whose answer was on its way when its process ended may be counted.
+    surplus = sum(row["hits"] for row in counters) - sum(writer.rounds for writer in writers)
+    assert 0 <= surplus <= sum(len(writer.refused) for writer in writers)
+    places = [(row["host"], row["ts"]) for row in table.scan()]
+    assert sorted(set(places)) == places
+    assert len(places) == table.count() == table.scan().to_arrow().num_rows
+    assert [] == misplaced(table)
+    slept = writers[0]
+    ruling = table.now().ruling.key
+    keys = [ruling.encode(row_of(0, n)) for n in range(done_asleep, slept.rounds)]
+    assert keys
+    assert set(keys) <= set(physical(table))
+
+
+def physical(table: Table) -> Iterator[bytes]:
+    """The row keys that there are."""
+    with table.store.scan([Span()])[0] as cursor:
+        yield from (row.row for row in cursor)
+
+
+def test_a_client_that_slept_asks_before_it_writes(hbase_url: str) -> None:
+    """Awake, it reads of the new number first; the words in the descriptor tell of both."""
+    table = made(hbase_url, 2)
+    name = table.design.table
+    try:
+        with table, rowkey.open(name, hbase_url) as other:
+            other.put({"host": "a", "ts": 1})
+            assert 3 == table.set_buckets(3).after
+            other.lease.clock = lambda: time.monotonic() + 90.0
+            other.put({"host": "a", "ts": 2})
+            assert 3 == other.buckets.parts[0].count
+            assert [1, 2] == [row["ts"] for row in other.scan("host = ?", "a")]
+            assert ("2", "0=3", "1:0=2 2:0=3") == tuple(
+                other.store.described[1][f"rowkey.{word}"]
+                for word in ("generation", "counts", "live")
+            )
+    finally:
+        drop_table(name, hbase_url)

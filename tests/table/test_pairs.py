@@ -1,0 +1,73 @@
+"""Whatever two clients do amid changes of the number of buckets, the table is a dictionary."""
+
+from __future__ import annotations
+
+import os
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule, run_state_machine_as_test
+
+from ramdisk import RAM
+from table import test_machine
+from table.pairs import COUNTS, DESIGNS, Leaping, Pair
+
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+EXAMPLES, LENGTH = (60, 60) if IS_LONG else (int(os.environ.get("GENX", "8")), 40)
+"""Examples of each design."""
+
+
+class Machine(test_machine.Machine):
+    """The steps of a table, by either of two clients, and those of a change of its buckets."""
+
+    both: Pair
+
+    @initialize()
+    def create(self) -> None:
+        """A new table with two clients."""
+        self.place = TemporaryDirectory(dir=RAM)
+        self.both = Pair(self.name, f"{self.scheme}:{self.place.name}", Leaping(moves=True))
+
+    @rule()
+    def turn(self) -> None:
+        """The other client goes on."""
+        self.both.turn()
+
+    @rule()
+    def renew(self) -> None:
+        """A client reads of a change early."""
+        self.both.renew()
+
+    @rule(count=st.sampled_from(COUNTS), part=st.integers(0, 1))
+    def announce(self, count: int, part: int) -> None:
+        """A change is begun."""
+        self.both.announce(count, part)
+
+    @rule(seconds=st.sampled_from([1.0, 25.0, 59.0, 70.0]))
+    def wait(self, seconds: float) -> None:
+        """Time passes."""
+        self.both.wait(seconds)
+
+    @rule()
+    def finish(self) -> None:
+        """A change is ended."""
+        self.both.finish()
+
+    @rule(limit=st.integers(1, 4), count=st.sampled_from(COUNTS), falls=st.booleans())
+    def go_on(self, limit: int, count: int, falls: bool) -> None:
+        """A scan goes on behind a change."""
+        self.both.go_on(limit, count, falls=falls)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_a_table_is_a_dictionary_amid_changes(scheme: str) -> None:
+    """However two clients and the steps of changes follow each other, no row is lost or doubled."""
+    compared: set[str] = set()
+    depth = settings(max_examples=EXAMPLES, stateful_step_count=LENGTH)
+    for name in DESIGNS:
+        words = {"scheme": scheme, "name": name, "compared": compared}
+        run_state_machine_as_test(type("Amid", (Machine,), words), settings=depth)
+    assert set(DESIGNS) == compared

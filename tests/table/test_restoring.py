@@ -1,0 +1,270 @@
+"""A catalog that has lost a table, or is an old copy: told when it is opened, and put back."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.catalog import Entry, open_catalog, remember
+from rowkey.engines import open_engine
+from rowkey.errors import DriftError, Refused, Unsupported
+from rowkey.table import create_table, drop_table, repair_catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rowkey.catalog import Catalog
+
+FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
+KEY = "[bucket(host, 16)][host][ts]"
+ROWS = [{"host": f"h{n % 9}", "ts": n, "size": n} for n in range(20)]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """Where the table is."""
+    return f"memory:{tmp_path}"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> str:
+    """Where it is remembered."""
+    return f"file:{tmp_path / 'designs'}"
+
+
+def design(kept: str, key: str = KEY, **words: Any) -> rowkey.Design:
+    """The design of a small log."""
+    given = {"fields": FIELDS, "splits": "per_bucket", "catalog": kept} | words
+    return rowkey.Design("logs", key, **given)
+
+
+@pytest.fixture
+def logs(place: str, kept: str) -> rowkey.Design:
+    """The design of a table with some rows."""
+    found = design(kept)
+    with rowkey.open(found, place) as table:
+        for row in ROWS:
+            table.put(row)
+    return found
+
+
+@pytest.fixture
+def catalog(kept: str) -> Iterator[Catalog]:
+    """What remembers it."""
+    with closing(open_catalog(kept)) as catalog:
+        yield catalog
+
+
+def annotated(place: str, **words: str) -> None:
+    """Give the table other words of its own."""
+    with open_engine(place) as engine:
+        store = engine.table("logs")
+        told = {f"rowkey.{word}": text for word, text in words.items()}
+        store.annotate({**store.spec.attributes, **told})
+
+
+def test_a_lost_entry_is_told_with_the_way_out(
+    logs: rowkey.Design, place: str, catalog: Catalog
+) -> None:
+    """Of a table whose counts have changed nothing is learnt in passing; it is told how it is."""
+    catalog.remove("logs")
+    annotated(place, generation="3", counts="0=32")
+    for opened in (logs, "logs"):
+        with pytest.raises(Unsupported, match=r"3 and counts 0=32. Run rowkey repair .* DESIGN"):
+            rowkey.open(opened, place)
+    assert catalog.read("logs") is None
+
+
+def test_a_lost_entry_is_put_back(logs: rowkey.Design, place: str, catalog: Catalog) -> None:
+    """It is what it was, but for the time; looking alone changes nothing."""
+    before = catalog.read("logs")
+    assert before is not None
+    catalog.remove("logs")
+    looked = repair_catalog(logs, place, clock=lambda: 7)
+    assert looked is not None
+    assert (False, "", None) == (looked.is_mended, looked.broken, catalog.read("logs"))
+    mended = repair_catalog(logs, place, mend=True, clock=lambda: 7)
+    assert mended is not None
+    assert (True, looked.entry) == (mended.is_mended, mended.entry)
+    after = catalog.read("logs")
+    assert after is not None
+    first = replace(before.generations[0], opened_ms=7)
+    assert replace(before, generations=(first,)) == after
+    assert repair_catalog(logs, place, mend=True) is None
+    with rowkey.open("logs", place) as table:
+        assert ROWS == sorted(table.scan(), key=lambda row: row["ts"])
+
+
+def test_another_design_puts_back_the_tables_own(
+    logs: rowkey.Design, place: str, kept: str, catalog: Catalog
+) -> None:
+    """What was declared is what the table keeps; the design at hand is compared with it later."""
+    catalog.remove("logs")
+    other = design(kept, "[bucket(host, 16)][ts][host]")
+    assert repair_catalog(other, place, mend=True) is not None
+    with pytest.raises(DriftError):
+        rowkey.open(other, place)
+    with rowkey.open("logs", place) as table:
+        assert logs == table.design
+
+
+@pytest.mark.parametrize("key", [KEY, KEY.replace("16", "32"), KEY.replace("16", "24")])
+def test_all_generations_come_back(
+    logs: rowkey.Design, place: str, kept: str, catalog: Catalog, key: str
+) -> None:
+    """Those that the table tells of, as they were declared, whatever counts the file has now."""
+    catalog.remove("logs")
+    annotated(place, generation="3", counts="0=32", live="1:0=16 3:0=32")
+    assert repair_catalog(design(kept, key), place, mend=True) is not None
+    entry = catalog.read("logs")
+    assert entry is not None
+    assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
+    assert (15, logs.dumps(defaults=False)) == (
+        len(entry.generations[-1].splits),
+        entry.declaration,
+    )
+
+
+def test_an_old_copy_is_brought_up(logs: rowkey.Design, place: str, catalog: Catalog) -> None:
+    """A catalog of generation 1 under a table of generation 3 knows both afterwards."""
+    annotated(place, generation="3", counts="0=32")
+    with pytest.raises(Unsupported, match=r"generation 1 of logs, the table itself 3.*repair"):
+        rowkey.open(logs, place)
+    entry = catalog.read("logs")
+    assert entry is not None
+    assert 1 == entry.version
+    assert repair_catalog(logs, place, mend=True) is not None
+    entry = catalog.read("logs")
+    assert entry is not None
+    assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
+    assert 2 == entry.version
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"generation": "x"}, "rowkey.generation is 'x'"),
+        ({"generation": "0"}, "rowkey.generation is '0'"),
+        ({"generation": "²"}, "rowkey.generation is '²'"),
+        ({"counts": "0=x"}, "they tell of no generations: 1:0=x"),
+        ({"counts": "0=0"}, "they tell of no generations"),
+        ({"counts": "5=16"}, "other parts of its key count"),
+        ({"live": "x"}, "they tell of no generations"),
+        ({"declaration": "0" * 64}, "rowkey.design is not what rowkey.declaration is the hash of"),
+        ({"design": "x"}, "rowkey.design is not what rowkey.declaration is the hash of"),
+    ],
+)
+def test_words_that_were_changed_by_hand(
+    logs: rowkey.Design, place: str, catalog: Catalog, words: dict[str, str], said: str
+) -> None:
+    """They are told, and nothing else comes of them."""
+    catalog.remove("logs")
+    annotated(place, **words)
+    found = repair_catalog(logs, place)
+    assert found is not None
+    assert said in found.broken
+    with pytest.raises(Unsupported, match="does not know logs"):
+        rowkey.open(logs, place)
+
+
+def test_ids_are_not_invented(place: str, kept: str, catalog: Catalog) -> None:
+    """What `code` has numbered stands nowhere else: without it no row can be read."""
+    coded = design(kept, "[code(host)][ts]", splits=None)
+    with rowkey.open(coded, place) as table:
+        table.put(ROWS[0])
+    catalog.remove("logs")
+    found = repair_catalog(coded, place, mend=True)
+    assert found is not None
+    assert "rows whose codes nobody else knows" in found.broken
+    assert catalog.read("logs") is None
+
+
+def test_an_entry_without_a_table_is_forgotten(place: str, kept: str, catalog: Catalog) -> None:
+    """An interrupted create leaves it, and it is in the way of the next one."""
+    logs = design(kept)
+    catalog.write("logs", Entry.of(logs, (), 0), None)
+    open_engine(place).close()
+    with pytest.raises(Refused, match=r"remembers a table logs already.*rowkey repair URL DESIGN"):
+        create_table(logs, place)
+    found = repair_catalog(logs, place)
+    assert found is not None
+    assert "the engine has no such table. To be forgotten, if no other place has it." in str(found)
+    assert catalog.read("logs") is not None
+    repair_catalog(logs, place, mend=True)
+    assert catalog.read("logs") is None
+    create_table(logs, place).close()
+
+
+def test_what_is_nowhere_is_refused(place: str, kept: str) -> None:
+    """Neither the engine nor the catalog knows it."""
+    open_engine(place).close()
+    with pytest.raises(Refused, match="there is no table logs"):
+        repair_catalog(design(kept), place)
+
+
+def test_a_table_with_rows_is_not_made_anew(
+    logs: rowkey.Design, place: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry that is lost while a table is opened is not replaced by a first generation."""
+    read, times = type(catalog).read, []
+
+    def losing(self: Catalog, table: str) -> Entry | None:
+        times.append(table)
+        return read(self, table) if len(times) == 1 else None
+
+    monkeypatch.setattr(type(catalog), "read", losing)
+    with pytest.raises(Unsupported, match="the catalog does not know it any more"):
+        rowkey.open(logs, place)
+    with pytest.raises(Unsupported, match="does not know it any more"):
+        remember(catalog, logs, opened_ms=0, may_be_new=False)
+
+
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_the_word_table_means_the_own_engine(engine: str, tmp_path: Path) -> None:
+    """The table itself keeps the word, and the entry is in a table beside it."""
+    place = f"{engine}:{tmp_path / 'data'}"
+    with rowkey.open(design("table"), place) as table:
+        table.put(ROWS[0])
+        assert "table" == table.store.spec.attributes["rowkey.catalog"]
+        assert ["logs"] == table.catalog.tables()
+    with rowkey.open("logs", place) as table:
+        assert [ROWS[0]] == list(table.scan())
+    with open_engine(place) as found:
+        assert ["logs", "rowkey.catalog"] == found.tables()
+    drop_table("logs", place)
+    with open_engine(place) as found:
+        with closing(open_catalog("table", found, place)) as catalog:
+            assert [] == catalog.tables()
+        assert ["rowkey.catalog"] == found.tables()
+
+
+def test_other_kinds_need_a_place(place: str) -> None:
+    """No other word alone names one."""
+    with pytest.raises(Unsupported, match="'memory' alone names no place; expected memory:WHERE"):
+        rowkey.open(design("memory"), place)
+    with pytest.raises(Unsupported, match=r"'tabel' names no kind of catalog.*Did you mean table"):
+        rowkey.open(design("tabel"), place)
+
+
+def test_a_table_remembered_in_zookeeper(zookeeper: Any, place: str, tmp_path: Path) -> None:
+    """Its own words lead whoever opens it by its name there, and put it back where it is lost."""
+    url = zookeeper.url(f"/rowkey/{tmp_path.name}")
+    logs = design(url)
+    with rowkey.open(logs, place) as table:
+        table.put(ROWS[0])
+        assert url == table.store.spec.attributes["rowkey.catalog"]
+    with rowkey.open("logs", place) as table:
+        assert [ROWS[0]] == list(table.scan())
+    with closing(open_catalog(url)) as catalog:
+        assert ["logs"] == catalog.tables()
+        catalog.remove("logs")
+        assert repair_catalog(logs, place, mend=True) is not None
+        assert ["logs"] == catalog.tables()
+    drop_table("logs", place)
+    with closing(open_catalog(url)) as catalog:
+        assert [] == catalog.tables()
