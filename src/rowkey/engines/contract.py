@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey.cells import LATEST
+from rowkey.engines.counts import OpenRegion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, CellBlock, Family, RowCells
+    from rowkey.engines.counts import RegionCount
 
 
 def now_ms() -> int:
@@ -106,28 +108,6 @@ class Check:
     qualifier: bytes
     operator: str = "="
     value: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RegionCount:
-    """One region and what it has counted since the table was created.
-
-    On a cluster: since the region was opened where it is.
-
-    Args:
-        start: its first row key, inclusive.
-        stop: the first row key behind it; empty for the last region.
-        writes: mutations of a row: a put of many cells is one; so are an increment, an append and a
-            check-and-mutate that was applied.
-        reads: rows returned by gets and scans; a get that finds nothing counts as well.
-
-    Source: HRegion.writeRequestsCount and readRequestsCount.
-    """
-
-    start: bytes
-    stop: bytes
-    writes: int
-    reads: int
 
 
 class Cursor(ABC):
@@ -259,6 +239,18 @@ class Store(Reader):
     def regions(self) -> list[RegionCount]:
         """The regions in the order of their keys, with their counters."""
 
+    def openings(self, wait_s: float | None = None) -> list[OpenRegion]:
+        """The regions in the order of their keys, each with its server and its counters as of now.
+
+        Args:
+            wait_s: seconds to wait for regions that are on no server; None is as configured.
+
+        Raises:
+            Unsupported: some region was on no server all the while.
+        """
+        del wait_s
+        return [OpenRegion.here(one) for one in self.regions()]
+
     @abstractmethod
     def split(self, at: bytes) -> None:
         """Divide the region that holds a row key before that key.
@@ -342,6 +334,10 @@ class Engine(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The names of its tables, ascending."""
+
+    def servers(self) -> list[str]:
+        """The servers that may hold regions, ascending; one without a name where there is none."""
+        return [""]
 
     def has(self, name: str) -> bool:
         """Whether there is a table of a name."""

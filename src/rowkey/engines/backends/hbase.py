@@ -62,6 +62,10 @@ class HBase(Engine):
         self._require_open()
         return sorted(self.client.admin.tables())
 
+    def servers(self) -> list[str]:
+        self._require_open()
+        return sorted(map(str, self.client.admin.status().servers))
+
     def has(self, name: str) -> bool:
         self._require_open()
         return self.client.admin.exists(name)

@@ -16,7 +16,8 @@ from rowkey.cells import (
     check_mutation,
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows
-from rowkey.engines.contract import ALL, Cursor, Reader, RegionCount, Span, Store, TableSpec
+from rowkey.engines.contract import ALL, Cursor, Reader, Span, Store, TableSpec
+from rowkey.engines.counts import OpenRegion, RegionCount
 from rowkey.engines.hbase.asking import read_of, scan_of
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
 from rowkey.engines.specs import check_attributes_of, check_splits
@@ -180,6 +181,20 @@ class HBaseStore(HBaseReader, Store):
         return [
             RegionCount(one.start, one.stop, one.writes, one.reads)
             for one in self.client.admin.counters(self.name)
+        ]
+
+    def openings(self, wait_s: float | None = None) -> list[OpenRegion]:
+        self._require_open()
+        return [
+            OpenRegion(
+                one.start,
+                one.stop,
+                one.writes,
+                one.reads,
+                str(one.server),
+                (one.load.name, one.server, one.seqnum),
+            )
+            for one in self.client.admin.counters(self.name, wait_s=wait_s)
         ]
 
     def split(self, at: bytes) -> None:
