@@ -335,8 +335,16 @@ class Engine(ABC):
     def tables(self) -> list[str]:
         """The names of its tables, ascending."""
 
-    def servers(self) -> list[str]:
-        """The servers that may hold regions, ascending; one without a name where there is none."""
+    def servers(self, wait_s: float | None = None) -> list[str]:
+        """The servers that may hold regions, ascending; one without a name where there are none.
+
+        Args:
+            wait_s: seconds to wait for an answer; None is as configured.
+
+        Raises:
+            Unsupported: nobody answers.
+        """
+        del wait_s
         return [""]
 
     def has(self, name: str) -> bool:

@@ -1,0 +1,35 @@
+"""What a running table counts: its heat now, its design as it stands, predicted against counted."""
+
+from typing import TYPE_CHECKING
+
+from rowkey.doors import lazily
+
+if TYPE_CHECKING:
+    from rowkey.observe.counting import Counted, Interval, RegionRate, between
+    from rowkey.observe.judging import Standing, standing
+    from rowkey.observe.looking import Look, look
+    from rowkey.observe.watching import Live, Watch, watch
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "counting": "Counted Interval RegionRate between",
+            "judging": "Standing standing",
+            "looking": "Look look",
+            "watching": "Live Watch watch",
+        },
+    )
+
+__all__ = [
+    "Counted",
+    "Interval",
+    "Live",
+    "Look",
+    "RegionRate",
+    "Standing",
+    "Watch",
+    "between",
+    "look",
+    "standing",
+    "watch",
+]
