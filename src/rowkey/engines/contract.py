@@ -202,6 +202,11 @@ class Store(Reader):
         spec = self.spec
         return spec.families, spec.attributes
 
+    @property
+    def unsaid(self) -> Mapping[str, Mapping[str, str]]:
+        """By family, words that no `Family` has a place for; our own engines keep none."""
+        return {}
+
     @abstractmethod
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Apply mutations in their order, each of one row; several may name the same row.
@@ -338,11 +343,7 @@ class Engine(ABC):
     def servers(self, wait_s: float | None = None) -> list[str]:
         """The servers that may hold regions, ascending; one without a name where there are none.
 
-        Args:
-            wait_s: seconds to wait for an answer; None is as configured.
-
-        Raises:
-            Unsupported: nobody answers.
+        It waits for so many seconds, None being as configured, and then raises `Unsupported`.
         """
         del wait_s
         return [""]

@@ -6,6 +6,7 @@ from rowkey.doors import lazily
 
 if TYPE_CHECKING:
     from rowkey.observe.counting import Counted, Interval, RegionRate, between
+    from rowkey.observe.describing import Description, describe
     from rowkey.observe.judging import Standing, standing
     from rowkey.observe.looking import Look, look
     from rowkey.observe.watching import Live, Watch, watch
@@ -14,6 +15,7 @@ else:
         __name__,
         {
             "counting": "Counted Interval RegionRate between",
+            "describing": "Description describe",
             "judging": "Standing standing",
             "looking": "Look look",
             "watching": "Live Watch watch",
@@ -22,6 +24,7 @@ else:
 
 __all__ = [
     "Counted",
+    "Description",
     "Interval",
     "Live",
     "Look",
@@ -29,6 +32,7 @@ __all__ = [
     "Standing",
     "Watch",
     "between",
+    "describe",
     "look",
     "standing",
     "watch",

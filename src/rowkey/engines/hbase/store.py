@@ -135,6 +135,11 @@ class HBaseStore(HBaseReader, Store):
         described = self._look()
         return described.families, described.attributes
 
+    @property
+    def unsaid(self) -> Mapping[str, Mapping[str, str]]:
+        self._require_open()
+        return self._look().others
+
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         self._require_open()
         named = {cell.family for mutation in mutations for cell in mutation.cells}
