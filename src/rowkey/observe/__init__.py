@@ -9,6 +9,14 @@ if TYPE_CHECKING:
     from rowkey.observe.describing import Description, describe
     from rowkey.observe.judging import Standing, standing
     from rowkey.observe.looking import Look, look
+    from rowkey.observe.proving import (
+        PhaseProof,
+        Proof,
+        ReadProof,
+        RegionProof,
+        Sized,
+        prove,
+    )
     from rowkey.observe.watching import Live, Watch, watch
 else:
     __getattr__ = lazily(
@@ -18,6 +26,7 @@ else:
             "describing": "Description describe",
             "judging": "Standing standing",
             "looking": "Look look",
+            "proving": "PhaseProof Proof ReadProof RegionProof Sized prove",
             "watching": "Live Watch watch",
         },
     )
@@ -28,12 +37,18 @@ __all__ = [
     "Interval",
     "Live",
     "Look",
+    "PhaseProof",
+    "Proof",
+    "ReadProof",
+    "RegionProof",
     "RegionRate",
+    "Sized",
     "Standing",
     "Watch",
     "between",
     "describe",
     "look",
+    "prove",
     "standing",
     "watch",
 ]
