@@ -93,10 +93,7 @@ def test_what_became_of_a_region_is_said() -> None:
     hot=st.booleans(),
 )
 def test_a_disturbance_raises_no_alarm(regions: int, events: Any, hot: bool) -> None:
-    """Of even load no move, split, merge or restart makes a hot one; of a hot region it is told.
-
-    As long as the regions are spread: a table on one server is one server's load, and is so told.
-    """
+    """Of even load on spread regions nothing that befalls them makes a hot one; a hot one is told."""
     cluster = Cluster.of(3, 3 * regions)
     before = cluster.counted(0.0)
     intervals, shares = [], []

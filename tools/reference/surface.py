@@ -84,6 +84,8 @@ DOCUMENTS = {
     "count": render.COUNT,
     "count --regions": render.REGIONS,
     "repair": render.REPAIR,
+    "live": render.LIVE,
+    "prove": render.PROVE,
 }
 
 
@@ -103,7 +105,8 @@ def json() -> str:
 
 
 ROOMS = ("schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan", "workload",
-         "design", "heat", "lint", "simulate", "advise", "catalog", "table", "render")  # fmt: skip
+         "design", "heat", "lint", "simulate", "advise", "catalog", "table", "observe",
+         "render")  # fmt: skip
 
 
 def python() -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SPAN_S = 60.0
 """Seconds that a verdict looks back: what was before is over."""
+ROUNDING = 1e-9
+"""What a division of lengths of time may fall short of a whole number by."""
 KEPT = 240
 """Intervals kept for the map: as many as a map has columns."""
 
@@ -246,7 +248,7 @@ def _watched(
         seen = Watch(table, known)
         began = clock()
         servers: list[str] = []
-        for number in range(int(for_s / every_s) + 1):
+        for number in range(int(for_s / every_s + ROUNDING) + 1):
             sleep(max(began + number * every_s - clock(), 0.0))
             try:
                 servers = _servers(engine, every_s) or servers

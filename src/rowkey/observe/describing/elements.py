@@ -50,7 +50,7 @@ class Element:
     words: dict[str, Any] = field(default_factory=dict)
 
 
-def elements(rests: Sequence[bytes], *, is_behind_fixed: bool) -> Iterator[Element]:
+def candidates(rests: Sequence[bytes], *, is_behind_fixed: bool) -> Iterator[Element]:
     """What may stand next, the most telling first.
 
     Args:

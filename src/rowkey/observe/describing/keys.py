@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
-from rowkey.observe.describing.elements import elements
+from rowkey.observe.describing.elements import candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -121,7 +121,7 @@ def _read_on(found: _Found, rests: Sequence[bytes]) -> None:
     while any(rests) and len(found.parts) < PARTS:
         if not all(rests):
             return  # some keys end where others go on: no format
-        element = next(elements(rests, is_behind_fixed=is_fixed))
+        element = next(candidates(rests, is_behind_fixed=is_fixed))
         found.add(element)
         is_fixed = len(set(element.ends)) == 1 and bool(element.stem)
         rests = [rest[end:] for rest, end in zip(rests, element.ends, strict=True)]
