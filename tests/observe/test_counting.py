@@ -93,7 +93,7 @@ def test_what_became_of_a_region_is_said() -> None:
     hot=st.booleans(),
 )
 def test_a_disturbance_raises_no_alarm(regions: int, events: Any, hot: bool) -> None:
-    """Of even load on spread regions nothing that befalls them makes a hot one; a hot one is told."""
+    """Even load on spread regions is never called hot, whatever befalls them; hot load is."""
     cluster = Cluster.of(3, 3 * regions)
     before = cluster.counted(0.0)
     intervals, shares = [], []

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from rowkey.simulate import Source
 
 
+COARSE = 0.03
+"""Share of the predicted bytes above which what is not told of those on disk hides the rest."""
+
+
 @dataclass(frozen=True, slots=True)
 class RegionProof:
     """The writes of one region in one phase.
@@ -160,9 +164,14 @@ class Sized:
     is_plain: bool
 
     @property
-    def deviation(self) -> float:
-        """How far the count is from the prediction, as a share of it; above 0 where it is more."""
-        return self.counted / self.predicted - 1 if self.predicted else 0.0
+    def deviation(self) -> float | None:
+        """How far the count is from the prediction, as a share of it; above 0 where it is more.
+
+        None where it is told too coarsely to say.
+        """
+        if not self.predicted or self.resolution > COARSE * self.predicted:
+            return None
+        return self.counted / self.predicted - 1
 
 
 @dataclass(frozen=True)

@@ -203,9 +203,9 @@ def _size(design: Design, table: Table, cells: Cells) -> Sized | None:
     table.flush()
     table.compact()
     counted = table.store.size()
-    if predicted is None or not counted:
-        return None
     is_cluster = table.engine.servers() != [""]
+    if predicted is None or not (counted or is_cluster):
+        return None
     families = design.families.values()
     is_plain = all((one.compression, one.encoding) == ("NONE", "NONE") for one in families)
     resolution = len(table.regions()) * MEGABYTE if is_cluster else 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.render.documents import FORMAT
 from rowkey.render.observed.looks import begins, live_map, server_name
 from rowkey.render.terminal_map import instant
-from rowkey.render.text import STYLES, wrapped
+from rowkey.render.text import STYLES, within, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +138,8 @@ def print_live(found: Live, console: Console) -> None:
     for what, one in (("writes", found.writes), ("reads", found.reads)):
         told(f"{what} {one.word.upper()}: {_words(one)}", 2, STYLES.get(one.word, ""))
         for cause in found.causes if what == "writes" else ():
-            told(f"  because {cause.message} [{cause.code}]", 4)
+            names = () if found.design is None else found.design.fields
+            told(f"  because {within(cause.message, names)} [{cause.code}]", 4)
             told(f"    {cause.remedy}", 4)
     for remark in found.remarks:
         told(f"  {remark}", 4)
@@ -149,7 +150,7 @@ def print_live(found: Live, console: Console) -> None:
     for drawn in live_map(found, console.width, colour=colour):
         console.print(drawn, no_wrap=True, overflow="crop")
     console.print()
-    for line in _server_lines(found.intervals[-1]):
+    for line in (*_busiest(found), *_server_lines(found.intervals[-1])):
         told(line)
 
 
@@ -163,6 +164,21 @@ def _words(found: Standing) -> str:
         f"the fullest of {found.servers} servers, {server_name(found.fullest)}, takes "
         f"{found.skew:.2f}× its fair share of {found.events:,} in the last minute (an even table: "
         f"{found.even:.2f}×)"
+    )
+
+
+def _busiest(found: Live) -> Iterator[str]:
+    """The region with most writes in the last interval, where all are known."""
+    last = found.intervals[-1]
+    total = last.total("writes")
+    if not total or not last.is_known("writes") or len(last.regions) == 1:
+        return
+    number, region = max(enumerate(last.regions), key=lambda one: one[1].writes or 0)
+    share = (region.writes or 0) / total
+    yield (
+        f"the busiest of {len(last.regions)} regions, number {number} on "
+        f"{server_name(region.server)}, took {share:.0%} of the writes of the last look; it begins "
+        f"at {begins(found, region.start)}"
     )
 
 

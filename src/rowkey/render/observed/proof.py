@@ -222,7 +222,8 @@ def _size_line(found: Proof) -> str:
     assert size is not None
     plain = "" if size.is_plain else "; encoded or compressed, so fewer are to be expected"
     more = f" and up to {size.resolution:,} more" if size.resolution else ""
+    apart = "" if size.deviation is None else f", {size.deviation:+.1%}"
     return (
-        f"bytes: {size.predicted:,} of cells predicted, {size.counted:,}{more} on disk, "
-        f"{size.deviation:+.1%}{plain}"
+        f"bytes: {size.predicted:,} of cells predicted, {size.counted:,}{more} on disk"
+        f"{apart}{plain}"
     )
