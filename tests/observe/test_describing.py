@@ -112,7 +112,7 @@ def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
         table.store.alter([Family("d", versions=7, ttl_s=60)])
         text = is_made_again(engine, "logs", url)
     assert "the 5 regions begin now; it was made with 4" in text
-    assert 'ttl      = "60s"' in text
+    assert 'ttl      = "1m"' in text
     assert 7 == rowkey.Design.loads(text).families["d"].versions
 
 

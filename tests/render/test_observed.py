@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from observe.test_proving import proved
 from observe.test_watching import Writer, few, many, table_at
+from rowkey.observe import Sized
 from rowkey.render import (
     LIVE,
     PROVE,
@@ -85,14 +87,13 @@ def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
 
 
 def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
-    """The documents of proofs on disk and in memory have every field of the reference."""
-    found = proved("nab", f"rocks:{tmp_path / 'data'}", tmp_path, rows=600)
-    document = proof_document(found)
+    """The documents of proofs on a cluster and in memory have every field of the reference."""
+    found = proved("nab", "memory:proof", tmp_path, rows=600)
+    document = proof_document(replace(found, size=Sized(1_000, 900, 50, is_plain=False)))
     told = set(paths_of(document)) | {"size", "remarks[]"}
     assert set(PROVE) == told
     assert (True, 0, 0) == (document["exact"], document["difference"], document["unknown"])
-    without = proof_document(proved("nab", "memory:without", tmp_path, rows=600))
-    assert None is without["size"]
+    assert None is proof_document(found)["size"]
 
 
 def test_a_proof_is_shown(tmp_path: Path) -> None:
@@ -103,6 +104,30 @@ def test_a_proof_is_shown(tmp_path: Path) -> None:
     regions = [line.split(maxsplit=3) for line in lines[4:20]]
     assert 300 == sum(int(predicted) for predicted, *_ in regions)
     assert {"0"} == {apart for _, _, apart, _ in regions}
+
+
+def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
+    """How far the bytes are apart is said where megabytes do not hide it."""
+    found = proved("nab", "memory:bytes-told", tmp_path, rows=60)
+    shown = [
+        next(
+            line
+            for line in printed(print_proof, replace(found, size=size), 200)
+            if line.startswith("bytes: ")
+        )
+        for size in (
+            Sized(1_000_000, 1_021_000, 0, is_plain=True),
+            Sized(1_000_000, 500_000, 16_000, is_plain=False),
+            Sized(1_000_000, 0, 1_048_576, is_plain=True),
+        )
+    ]
+    known = "bytes: 1,000,000 of cells predicted"
+    encoded = "encoded or compressed, so fewer are to be expected"
+    assert [
+        f"{known}, 1,021,000 on disk, +2.1%",
+        f"{known}, 500,000 and up to 16,000 more on disk, -50.0%; {encoded}",
+        f"{known}, 0 and up to 1,048,576 more on disk",
+    ] == shown
 
 
 def test_a_salted_proof_says_so(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ be a negative rate, nor its new count, which would be too small a one.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -146,13 +147,16 @@ def _unknown(region: OpenRegion, why: str) -> RegionRate:
 
 def _why(region: OpenRegion, before: Sequence[OpenRegion]) -> str:
     """What has become of a region that was not counted before in this opening."""
-    same = [one for one in before if (one.start, one.stop) == (region.start, region.stop)]
-    if same:
-        moved = same[0].server != region.server
-        return f"moved here from {same[0].server}" if moved else "opened anew"
-    if any(_holds(one, region) for one in before):
+    at = bisect_right(before, region.start, key=lambda one: one.start) - 1
+    if at < 0:
+        return "opened"
+    there = before[at]
+    if (there.start, there.stop) == (region.start, region.stop):
+        moved = there.server != region.server
+        return f"moved here from {there.server}" if moved else "opened anew"
+    if _holds(there, region):
         return "split off"
-    return "merged" if any(_holds(region, one) for one in before) else "opened"
+    return "merged" if _holds(region, there) else "opened"
 
 
 def _holds(outer: OpenRegion, inner: OpenRegion) -> bool:

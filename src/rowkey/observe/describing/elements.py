@@ -251,7 +251,9 @@ def _pieces(texts: Sequence[bytes]) -> str:
     for separator in SEPARATORS:
         counts = {text.count(separator) for text in texts}
         if len(counts) == 1 and counts != {0}:
-            return f", with {counts.pop()} times {chr(separator)!r} in every key"
+            (many,) = counts
+            often = "once" if many == 1 else f"{many} times"
+            return f", {chr(separator)!r} {often} in every key"
     return ""
 
 

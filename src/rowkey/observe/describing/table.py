@@ -14,6 +14,7 @@ from rowkey.observe.describing.sampling import sampled
 from rowkey.observe.describing.wording import annotated
 from rowkey.observe.remembering import remembered, table_of
 from rowkey.regions import to_binary
+from rowkey.schema import NANOSECONDS, read_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,16 +173,31 @@ def _said(family: Family) -> dict[str, Any]:
         name = f"{word}_s" if row.seconds else word
         value = getattr(family, name)
         if value != getattr(plain, name):
-            found[word] = f"{value}s" if row.seconds and value != FOREVER_S else value
+            found[word] = _length(value) if row.seconds and value != FOREVER_S else value
     return found
+
+
+def _length(seconds: int) -> str:
+    """A length of time in the largest unit that tells it whole.
+
+    >>> _length(2_592_000), _length(90)
+    ('30d', '90s')
+    """
+    units = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+    return next(f"{seconds // each}{unit}" for unit, each in units if seconds % each == 0)
 
 
 def _plain(said: Mapping[str, Any]) -> dict[str, Any]:
     """The same with a time to live in seconds."""
     return {
-        word: int(value[:-1]) if word == "ttl" and isinstance(value, str) else value
+        word: _seconds(value) if word == "ttl" and isinstance(value, str) else value
         for word, value in said.items()
     }
+
+
+def _seconds(length: str) -> int:
+    """A length of time in seconds; the inverse of `_length`."""
+    return read_duration(length).nanoseconds // NANOSECONDS["s"]
 
 
 def _unsaid(store: Store) -> Iterator[str]:

@@ -185,7 +185,7 @@ class Proof:
         kept: whether that table is still there.
         phases: what was written, phase by phase.
         reads: the declared reads.
-        size: bytes on disk; None where there is no disk or nothing can be predicted.
+        size: bytes on disk of a cluster; None elsewhere, or where nothing can be predicted.
         remarks: what should be known of the figures, as sentences.
     """
 

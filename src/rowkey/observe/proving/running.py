@@ -198,18 +198,15 @@ def _reads(
 
 
 def _size(design: Design, table: Table, cells: Cells) -> Sized | None:
-    """Bytes on disk, once everything is flushed and merged."""
+    """Bytes on disk, once everything is flushed and merged; our own engines have other formats."""
     predicted = cells.bytes()
+    if predicted is None or table.engine.servers() == [""]:
+        return None
     table.flush()
     table.compact()
-    counted = table.store.size()
-    is_cluster = table.engine.servers() != [""]
-    if predicted is None or not (counted or is_cluster):
-        return None
     families = design.families.values()
     is_plain = all((one.compression, one.encoding) == ("NONE", "NONE") for one in families)
-    resolution = len(table.regions()) * MEGABYTE if is_cluster else 0
-    return Sized(predicted, counted, resolution, is_plain)
+    return Sized(predicted, table.store.size(), len(table.regions()) * MEGABYTE, is_plain)
 
 
 def _remarks(design: Design, found: Sequence[PhaseProof]) -> Iterator[str]:
