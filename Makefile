@@ -29,7 +29,7 @@ test-long: $(READY)  # the same laws with deeper loops, and what each part took
 
 VERSION ?= 2.5.13-hadoop3
 test-hbase: $(READY)  # what is asked of a cluster, asked of another HBase: make test-hbase VERSION=...
-	ROWKEY_HBASE_VERSION=$(VERSION) $(BIN)/pytest -m "not long" tests/engines tests/hbase tests/table/test_on_a_cluster.py
+	ROWKEY_HBASE_VERSION=$(VERSION) $(BIN)/pytest -m "not long" tests/engines tests/hbase tests/table/test_on_a_cluster.py tests/observe/test_on_hbase.py
 
 check: $(READY)  # style, types, import walls, stale docs
 	$(BIN)/ruff check .

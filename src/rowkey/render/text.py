@@ -110,13 +110,17 @@ def reasons(found: Simulation) -> Iterator[tuple[str, str]]:
     """
     joint = "though" if found.verdict.word == "even" else "because"
     for cause in found.causes:
-        yield joint, f"{_within(cause.message, found.design.fields)} [{cause.code}]"
+        yield joint, f"{within(cause.message, found.design.fields)} [{cause.code}]"
 
 
-def _within(message: str, names: Iterable[str]) -> str:
+def within(message: str, names: Iterable[str]) -> str:
     """A sentence as it stands within another; what begins with a name keeps its first letter.
 
-    >>> _within("Keys rise.", ["ts"]), _within("Host a is hot.", ["Host"]), _within("NaN.", [])
+    Args:
+        message: the sentence.
+        names: the names of fields.
+
+    >>> within("Keys rise.", ["ts"]), within("Host a is hot.", ["Host"]), within("NaN.", [])
     ('keys rise.', 'Host a is hot.', 'NaN.')
     """
     first = message.split(" ", maxsplit=1)[0]

@@ -148,7 +148,7 @@ def _concluded(
         event_bytes=design.layout.event_bytes(key_bytes, source.facts),
         heat=(first, replay.matrix.width_s, heat) if replay.is_timed else None,
         reads=_reads(design, boundaries, rows, keys, replay.rows.count),
-        causes=_causes(evidence),
+        causes=causes_of(evidence),
         growth=_growth(design, source, keys, boundaries, key_bytes),
         scaled=at_declared_rate(design, source, boundaries, rows, seed),
         facts=source.facts,
@@ -164,8 +164,8 @@ def _regions_of(boundaries: Boundaries, keys: Sequence[bytes]) -> Any:
     return np.array([boundaries.locate_one(key) for key in keys], np.int64)
 
 
-def _causes(evidence: Evidence) -> list[Finding]:
-    """The causes that the replay shows, the one that explains most first."""
+def causes_of(evidence: Evidence) -> list[Finding]:
+    """The causes that a replay, or a table in use, shows; the one that explains most first."""
     widths = (*(skew.width_s for skew in evidence.skews), None)
     most = max(evidence.skew_at(width) or 1.0 for width in widths)
     found: list[Finding] = []

@@ -177,15 +177,20 @@ class Asked:
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
         assumed, totals = "", []
-        lists = _Lists(read, self.columns)
         try:
-            for number, row in self._trials(read):
-                values, assumed = self._values(read, row)
-                taken = lists.filled(values, row, number)
+            for values, taken, said in self.askings(read):
+                assumed = said
                 totals.append(self._one(read, values, {self._key_of[one] for one in taken}))
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
+
+    def askings(self, read: Read) -> Iterator[tuple[dict[int | str, Any], set[int], str]]:
+        """Values for a read, each time it is asked; the rows they are from, and what is assumed."""
+        lists = _Lists(read, self.columns)
+        for number, row in self._trials(read):
+            values, assumed = self._values(read, row)
+            yield values, lists.filled(values, row, number), assumed
 
     def _trials(self, read: Read) -> list[tuple[int, Row]]:
         """Rows to take values from, spread over the sample; each has all that ranges begin at."""
