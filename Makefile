@@ -6,7 +6,7 @@ READY := .venv/ready
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-hbase check format docs bench hbase lock clean
+.PHONY: help demo proof test test-long test-hbase check format docs bench hbase lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*  # ' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
@@ -41,6 +41,9 @@ check: $(READY)  # style, types, import walls, stale docs
 format: $(READY)  # let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+proof: $(READY)  # prove sixteen designs on a real cluster, and write docs/proof.md
+	$(BIN)/python tools/proof.py
 
 docs: $(READY)  # write the generated reference anew
 	$(BIN)/python tools/docs.py

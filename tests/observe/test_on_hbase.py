@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 
 import rowkey
+from cluster.files import stored_files
 from observe.test_describing import FAMILIES, ours, rows, same
 from observe.test_proving import READS, design_of
 from rowkey import lint
@@ -47,15 +48,6 @@ def still(hbase_engine: HBase) -> Iterator[None]:
     admin.splits_and_merges(*were)
 
 
-def stored_bytes(cluster: Cluster, table: str) -> int:
-    """Bytes of the newest file of each region and family: the merged ones stay for a while."""
-    data = cluster.directory / "data" / "data" / "default" / table
-    stores = [path for path in data.glob("*/*") if path.is_dir() and path.name[0] not in "._r"]
-    files = [[one for one in store.iterdir() if one.is_file()] for store in stores]
-    newest = [max(some, key=lambda one: one.stat().st_mtime) for some in files if some]
-    return sum(one.stat().st_size for one in newest)
-
-
 def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
     """Everything that was predicted is what was counted; the bytes are near."""
     assert ([], 0, 0) == (list(found.remarks), found.difference, found.unknown)
@@ -70,7 +62,7 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
         assert read.regions_predicted == read.regions_counted
     assert found.size is not None
     assert found.size.counted <= found.size.predicted * 1.1 + found.size.resolution
-    counted = stored_bytes(cluster, found.table)
+    counted = sum(stored_files(cluster, found.table))
     regions = sum(bool(one.counted) for one in found.by_region()) * len(found.design.families)
     predicted = found.size.predicted
     assert abs(counted / (predicted + regions * FILE_BYTES) - 1) <= slack
