@@ -46,6 +46,15 @@ def still(hbase_engine: HBase) -> Iterator[None]:
     admin.splits_and_merges(*were)
 
 
+@pytest.fixture
+def unbalanced(hbase_engine: HBase) -> Iterator[None]:
+    """No balancer that moves regions unasked."""
+    admin = hbase_engine.client.admin
+    was = admin.balancer(False)
+    yield
+    admin.balancer(was)
+
+
 def stored_bytes(cluster: Cluster, table: str) -> int:
     """Bytes of the newest file of each region and family: the merged ones stay for a while."""
     data = cluster.directory / "data" / "data" / "default" / table
@@ -207,6 +216,7 @@ def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
     assert 3 == seen[-1].writes.servers
 
 
+@pytest.mark.usefixtures("unbalanced")
 def test_a_good_table_is_even_through_a_move_and_a_split(
     hbase_engine: HBase, hbase_url: str
 ) -> None:
@@ -219,7 +229,7 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
         9: lambda: admin.split(name, b"\x05m"),
     }
     with Writer(even, hbase_url) as writer:
-        seen = writer.watched(16, events)
+        seen = writer.watched(26, events)
     assert set() == {one.writes.word for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
     assert min(rate for rate in rates(seen) if rate is not None) >= 0
     whys = {region.why for i in seen[-1].intervals for region in i.regions} - {""}

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import Entry, open_catalog
+from rowkey.catalog import GENERATION, Entry, open_catalog
 from rowkey.errors import Refused, Unsupported
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 CATALOG_WORD = "rowkey.catalog"
 """The word of a table that names its catalog, where that is not beside it."""
+
+
+DOUBT = "but the table keeps no word of it, so another of this name may have been made since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ def remembered(engine: Engine, store: Store, name: str) -> Remembered:
         why = f"its catalog {where} cannot be read ({problem.mistake.what})"
         return _by_itself(name, words, store, why)
     if entry is not None:
-        return Remembered(entry, f"remembered by its catalog, {where}")
+        doubt = "" if GENERATION in words else f"; {DOUBT}"
+        return Remembered(entry, f"remembered by its catalog, {where}{doubt}")
     return _by_itself(name, words, store, "no catalog knows it")
 
 
