@@ -73,10 +73,11 @@ fair share, the median over the phases. Three is one server doing all the work.
 |---|---|---:|---:|---:|---:|---:|---:|"""
 READS = """## Reads
 
-Each read was asked ten times. *Rows* are those that lie in its ranges; a region counts each of
-them, and one more where a range ends in it. *Wrong* are regions, over all askings, that counted
-fewer than the rows or more than one more for each range. *Regions* are those that the ranges come
-to, predicted and counted.
+Each read was asked ten times. *Predicted* are the rows that lie in its ranges; a region counts
+each of them, and one more where a range ends in it. An answer that is full, at two megabytes, may
+end within a row, which is counted again. *Wrong* are regions, over all askings, that counted fewer
+than the rows, or more than one more for each range and each full answer. *Regions* are those that
+the ranges come to, predicted and counted.
 
 | recording | key | read | ranges each | predicted | counted | at most | wrong | regions |
 |---|---|---|---:|---:|---:|---:|---:|---|"""

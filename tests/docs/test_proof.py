@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tools import proof
 
 from rowkey import Design
-from tools import proof
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOUND: dict[str, Any] = json.loads(proof.MEASURED.read_text(encoding="utf-8"))
 ENOUGH = 10_000_000

@@ -116,6 +116,30 @@ def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
     assert 7 == rowkey.Design.loads(text).families["d"].versions
 
 
+def test_who_knows_the_design_is_said(url: str) -> None:
+    """The catalog knows it, or the table itself; what only the catalog says may be outdated."""
+    design = rowkey.Design("logs", "[host][ts]", fields=FIELDS)
+    with create_table(design, url) as table:
+        words = table.store.described[1]
+        entry = table.catalog.read("logs")
+        assert entry is not None
+        assert "is remembered by its catalog, memory:" in described(url)
+        table.store.annotate({})
+        assert "another of this name may have been made since" in described(url)
+        table.store.annotate(words)
+        table.catalog.remove("logs", entry.version)
+        assert "is kept in the words of the table itself" in described(url)
+        table.store.annotate({**words, "rowkey.declaration": "0"})
+        assert "is not known: no catalog knows it, and of its own words" in described(url)
+        table.store.annotate({**words, "rowkey.catalog": "nowhere:x"})
+        assert "is kept in the words" in described(url)
+
+
+def described(url: str) -> str:
+    """The description of the table of logs, its comments on one line."""
+    return describe("logs", url).text.replace("\n#  ", "")
+
+
 def foreign(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> Engine:
     """A table that nobody knows, with rows of two columns."""
     engine = open_engine(url)

@@ -66,6 +66,34 @@ def test_what_is_predicted_is_counted(name: str, place: str, tmp_path: Path) -> 
         assert [] == [table for table in engine.tables() if "proof" in table]
 
 
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "ids of a dictionary": {"key": "[code(sensor)][timestamp]"},
+    "slices of time": {"key": "[sensor][time_slice(timestamp, 1d)]"},
+    "a digest": {"key": "[digest(sensor, 4)][timestamp]"},
+    "remainders of time": {"key": "[mod(timestamp, 7)][timestamp][sensor]", "splits": "per_bucket"},
+    "time is the timestamp": {
+        "key": "[sensor]",
+        "fields": {
+            **RECORDINGS["nab"].words["fields"],
+            "timestamp": {"type": "timestamp_s", "at": "timestamp"},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
+    """Wherever fields live, and whatever the parts of the key, regions count what was predicted."""
+    found = proved("nab", f"memory:layout-{name}", tmp_path, rows=1_000, **LAYOUTS[name])
+    assert found.is_exact
+    assert found.operations == sum(r.counted or 0 for r in found.by_region()) > 0
+    reasons = {read.why for read in found.reads}
+    assert reasons == ({SHARED} if name == "slices of time" else {""})
+
+
+SHARED = "many events share a row, and regions count the pieces in which it is read"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> None:
     """Of all events, some of them written twice, the bytes are counted cell by cell."""

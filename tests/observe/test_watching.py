@@ -176,6 +176,21 @@ def test_what_cannot_be_read_is_said_and_survived(
     assert "even" == seen[-1].writes.word
 
 
+def test_looks_that_come_late_are_left_out(url: str) -> None:
+    """Where a look takes long, the next one is due a while later, and the end stays where it is."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+
+        def take_long() -> None:
+            writer.now += 5.0
+
+        writer.happens[3] = take_long
+        seen = writer.watched(7, url)
+    assert 5 == len(seen)
+    assert [2.0, 7.0, 1.0, 2.0] == [one.length_s for one in seen[-1].intervals]
+    assert 12.0 == seen[-1].intervals[-1].at_s
+
+
 def test_a_table_nobody_knows_has_rates_but_no_reasons(url: str) -> None:
     """Without a design there is one server and no cause, and that is said."""
     with table_at(url, "[ts][host]", splits=splits_by_time()) as table:

@@ -20,6 +20,9 @@ CATALOG_WORD = "rowkey.catalog"
 """The word of a table that names its catalog, where that is not beside it."""
 
 
+DOUBT = "but the table keeps no word of it, so another of this name may have been made since"
+
+
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """What is known of a table beside what the engine has.
@@ -69,7 +72,8 @@ def remembered(engine: Engine, store: Store, name: str) -> Remembered:
         why = f"its catalog {where} cannot be read ({problem.mistake.what})"
         return _by_itself(name, words, store, why)
     if entry is not None:
-        return Remembered(entry, f"remembered by its catalog, {where}")
+        doubt = "" if GENERATION in words else f"; {DOUBT}"
+        return Remembered(entry, f"remembered by its catalog, {where}{doubt}")
     return _by_itself(name, words, store, "no catalog knows it")
 
 

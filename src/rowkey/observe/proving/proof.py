@@ -122,8 +122,9 @@ class ReadProof:
         fan_out: ranges of all askings together.
         predicted: rows in these ranges.
         counted: reads that the regions counted.
-        most: what they may have counted at most: the rows, and one for each range and region that
-            it comes to.
+        most: what they may have counted at most: the rows, one for each range and region that it
+            comes to, and one for each answer of the cluster that is full, for such a one may end
+            within a row, which is counted again.
         wrong: regions that counted fewer than the rows or more than that, over all askings.
         regions_predicted: regions that the ranges come to, over all askings.
         regions_counted: regions that counted a read.

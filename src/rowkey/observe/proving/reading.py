@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
+from rowkey.hbase import Settings
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.proving.proof import ReadProof
 from rowkey.plan import plan_read
@@ -32,14 +33,22 @@ class Reading:
         keys: all its row keys, ascending and distinct.
         boundaries: where its regions begin.
         asked: gives values to ask with.
+        heap: bytes that a row takes in the memory of a server, at most.
     """
 
     def __init__(
-        self, table: Table, keys: Sequence[bytes], boundaries: Boundaries, asked: Asked
+        self,
+        table: Table,
+        keys: Sequence[bytes],
+        boundaries: Boundaries,
+        asked: Asked,
+        heap: float,
     ) -> None:
         self.table, self.keys, self.asked = table, keys, asked
         self.bounds = boundaries.regions
         self._is_cluster = table.engine.servers() != [""]
+        self._cut = heap / Settings().scan_bytes if self._is_cluster else 0.0
+        """Answers that a row fills: one that is full may end within a row, which is counted again."""
 
     def prove(self, read: Read) -> ReadProof:
         """A read, asked some times without its limit, until its ranges are read."""
@@ -65,7 +74,8 @@ class Reading:
             return replace(found, asked=found.asked + 1, wrong=found.wrong + 1, why=why)
         counts = [one.reads or 0 for one in regions]
         wrong = sum(
-            not rows <= count <= rows + ranges or (self._is_cluster and bool(ranges) != bool(count))
+            not rows <= count <= rows + ranges + int(rows * self._cut)
+            or (self._is_cluster and bool(ranges) != bool(count))
             for (rows, ranges), count in zip(expected, counts, strict=True)
         )
         rows = sum(rows for rows, _ in expected)
@@ -75,7 +85,7 @@ class Reading:
             fan_out=found.fan_out + plan.fan_out,
             predicted=found.predicted + rows,
             counted=found.counted + sum(counts),
-            most=found.most + rows + sum(ranges for _, ranges in expected),
+            most=found.most + sum(r + ranges + int(r * self._cut) for r, ranges in expected),
             wrong=found.wrong + wrong,
             regions_predicted=found.regions_predicted + sum(r > 0 for _, r in expected),
             regions_counted=found.regions_counted + sum(count > 0 for count in counts),

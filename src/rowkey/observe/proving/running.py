@@ -109,14 +109,16 @@ def _proved(
     keep: bool,
 ) -> Proof:
     """Everything that is done with the table."""
-    replay = Replay(design, boundaries, source.count, seed)
-    cells, keys = Cells(design), set[bytes]()
+    # The ids of a dictionary are those that the table gives out.
+    encoded = table.design if design.key.is_coded else design
+    replay = Replay(encoded, boundaries, source.count, seed)
+    cells, keys = Cells(encoded), set[bytes]()
     found = []
     for phase in _phases(source, table, replay, cells, keys, phases):
         found.append(phase)
         if progress is not None:
             progress(replay.operations, source.count)
-    reads = _reads(design, boundaries, table, replay, sorted(keys))
+    reads = _reads(encoded, boundaries, table, replay, sorted(keys), cells.heap())
     return Proof(
         design,
         source,
@@ -124,7 +126,7 @@ def _proved(
         keep,
         tuple(found),
         tuple(reads),
-        _size(design, table, cells),
+        _size(table, cells),
         tuple(_remarks(design, found)),
     )
 
@@ -177,7 +179,12 @@ def _counted(table: Table) -> Counted:
 
 
 def _reads(
-    design: Design, boundaries: Boundaries, table: Table, replay: Replay, keys: Sequence[bytes]
+    design: Design,
+    boundaries: Boundaries,
+    table: Table,
+    replay: Replay,
+    keys: Sequence[bytes],
+    heap: int,
 ) -> Iterator[ReadProof]:
     """The declared reads, where the keys of all rows are known."""
     why = ""
@@ -193,18 +200,18 @@ def _reads(
     rows = replay.reservoir.rows()
     columns = Columns.of(rows, [design.fields[name] for name in rows.schema.names])
     asked = Asked(design, boundaries, columns, keys_of(design, rows), len(keys))
-    reading = Reading(table, keys, boundaries, asked)
+    reading = Reading(table, keys, boundaries, asked, heap / len(keys))
     yield from map(reading.prove, design.reads)
 
 
-def _size(design: Design, table: Table, cells: Cells) -> Sized | None:
+def _size(table: Table, cells: Cells) -> Sized | None:
     """Bytes on disk, once everything is flushed and merged; our own engines have other formats."""
     predicted = cells.bytes()
     if predicted is None or table.engine.servers() == [""]:
         return None
     table.flush()
     table.compact()
-    families = design.families.values()
+    families = table.design.families.values()
     is_plain = all((one.compression, one.encoding) == ("NONE", "NONE") for one in families)
     return Sized(predicted, table.store.size(), len(table.regions()) * MEGABYTE, is_plain)
 

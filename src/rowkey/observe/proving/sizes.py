@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from rowkey.cells import CellBlock
     from rowkey.design import Design
 
+HEAP_BYTES = 96
+"""What a cell takes in memory beside row key, qualifier and value, at most: its object, its array,
+lengths, family, timestamp and kind. Source: KeyValue.heapSize of 2.6.4, with ClassSize.ARRAY."""
+
 
 class Cells:
     """Adds up the bytes of cells; of a cell that is written again only the last one stands.
@@ -36,10 +40,17 @@ class Cells:
             found = _standing(tables, keeps_one=self.design.families[family].versions == 1)
             if found is None:
                 return None
-            rows, columns = found
-            each = block_bytes(0, len(family.encode()), 0, 0)
-            total += columns + rows * each
+            cells, parts = found
+            total += parts + cells * block_bytes(0, len(family.encode()), 0, 0)
         return total
+
+    def heap(self) -> int:
+        """What all cells take at most in the memory of a server that answers with them."""
+        import pyarrow.compute as pc
+
+        blocks = [one for tables in self._blocks.values() for one in tables]
+        parts = sum(pc.sum(one["bytes"]).as_py() or 0 for one in blocks)
+        return parts + sum(map(len, blocks)) * HEAP_BYTES
 
 
 def _told(block: CellBlock) -> pa.Table:
