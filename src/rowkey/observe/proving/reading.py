@@ -48,7 +48,7 @@ class Reading:
         self.bounds = boundaries.regions
         self._is_cluster = table.engine.servers() != [""]
         self._cut = heap / Settings().scan_bytes if self._is_cluster else 0.0
-        """Answers that a row fills: one that is full may end within a row, which is counted again."""
+        """Answers that a row fills: a full one may end within a row, which is counted again."""
 
     def prove(self, read: Read) -> ReadProof:
         """A read, asked some times without its limit, until its ranges are read."""

@@ -51,7 +51,7 @@ PROVE = {
     "reads[].fan_out": "ranges of all askings",
     "reads[].predicted": "rows in these ranges",
     "reads[].counted": "reads that regions counted",
-    "reads[].most": "what they may count: the rows, and one for each range in each region and each full answer",
+    "reads[].most": "most they may count: a row each, one a range in a region, one a full answer",
     "reads[].wrong": "regions that counted fewer or more, over all askings",
     "reads[].regions_predicted": "regions that the ranges come to, over all askings",
     "reads[].regions_counted": "regions that counted a read",
