@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.advise import Comparison
 
 FRAGMENT_BYTES_MOST = 40_000
-VOID = {"img", "br", "hr", "input", "meta"}
+VOID = {"img", "br", "hr", "input", "meta", "wbr"}
 
 
 class Elements(HTMLParser):
