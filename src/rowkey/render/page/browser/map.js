@@ -94,6 +94,12 @@
       ? `${seconds} s` : time.toISOString().slice(0, 19).replace("T", " ");
   };
 
+  /* An instant as short as it may be where the next one shown is so many seconds later. */
+  const brief = (seconds, step) => {
+    const said = instant(seconds);
+    return step > 2 * 86400 ? said.slice(0, 10) : step > 120 ? said.slice(5, 16) : said.slice(11, 19);
+  };
+
   class HeatMap {
     constructor(given, words, place, others) {
       Object.assign(this, { given, words, place, others });
@@ -464,9 +470,8 @@
       const length = (c1 - c0) * step, count = clamp(Math.floor(width / 150), 1, 6);
       context.textBaseline = "middle";
       for (let tick = 0; tick <= count; tick += 1) {
-        const said = instant(Math.round(start + c0 * step + (length * tick) / count));
-        const shown = length > 2 * count * 86400 ? said.slice(0, 10)
-          : length > 120 * count ? said.slice(5, 16) : said.slice(11, 19);
+        const at = Math.round(start + c0 * step + (length * tick) / count);
+        const shown = brief(at, length / count);
         context.textAlign = tick === 0 ? "left" : tick === count ? "right" : "center";
         context.fillText(shown, left + (width * tick) / count, top + height + 13);
       }
@@ -607,7 +612,10 @@
       const time = (column) => instant(given.start_s + column * given.width_s);
       const head = make("tr", {}, make("th", { scope: "col", text: words[this.kind] }),
         make("th", { scope: "col", text: words.total }),
-        ...edges.slice(0, -1).map((edge) => make("th", { scope: "col", text: time(edge) })));
+        ...edges.slice(0, -1).map((edge) => make("th", {
+          scope: "col", title: time(edge),
+          text: brief(given.start_s + edge * given.width_s, ((c1 - c0) * given.width_s) / many),
+        })));
       const sum = (from, to, row) => {
         let mine = 0, all = 0;
         for (let column = from; column < to; column += 1) {
