@@ -26,11 +26,14 @@ class Figure:
         value: the figure; None where there is none.
         is_exact: whether it was counted, not estimated or timed.
         reason: why there is none, or an empty string.
+        is_whole: whether it counts a range that is the whole table: no small number of such ranges
+            is better than a larger one of others.
     """
 
     value: float | None
     is_exact: bool = True
     reason: str = ""
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,20 @@ class Measure:
     def best(self) -> tuple[int, ...]:
         """Which designs are best, from 0; none where all are equal, or nothing is better.
 
-        A design without a figure is never among them, and keeps none of the others from being so.
+        A design without a figure is never among them, and keeps none of the others from being so;
+        nor does one that reads the whole table.
 
         >>> figures = [Figure(2.0), Figure(1.0), Figure(None), Figure(1.1)]
         >>> Measure("skew_10s", "", tuple(figures), within=0.2).best
         (1, 3)
+        >>> Measure("fan_out", "", (Figure(1.0, is_whole=True), Figure(16.0))).best
+        (1,)
         """
         sign = {"less": 1, "more": -1, "": 0}[self.better]
         known = {n: sign * one.value for n, one in enumerate(self.figures) if one.value is not None}
-        least = min(known.values(), default=0)
-        best = tuple(n for n, value in known.items() if value <= least + self.within)
+        fair = {n: value for n, value in known.items() if not self.figures[n].is_whole}
+        least = min(fair.values(), default=0)
+        best = tuple(n for n, value in fair.items() if value <= least + self.within)
         return best if len(best) < len(known) else ()
 
 

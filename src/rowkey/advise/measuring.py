@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.advise.comparison import Figure, Measure
@@ -9,7 +10,7 @@ from rowkey.heat import WIDTHS_S, even_spread
 from rowkey.schema import read_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.advise.agreeing import Scale
     from rowkey.advise.comparison import Compared
@@ -150,6 +151,8 @@ def _reads(designs: Sequence[Compared], reads: Mapping[str, ReadWords]) -> Itera
         results = [one.simulation.reads[number] for one in designs]
         for measure, what, value in _OF_READ:
             figures = tuple(_asked(result, value) for result in results)
+            if measure == "fan_out":
+                figures = _with_whole(figures, (result.is_full_scan for result in results))
             yield _read_measure(measure, what, figures, name)
         figures = tuple(_asked(result, _returned) for result in results)
         what = "rows of an answer, mean; fewer where others were overwritten"
@@ -158,7 +161,17 @@ def _reads(designs: Sequence[Compared], reads: Mapping[str, ReadWords]) -> Itera
         shares, _ = weights_of(reads)
         for measure, what, mean in _OF_ALL:
             figures = tuple(_weighed(one.simulation.reads, shares, mean) for one in designs)
+            if measure == "fan_out":
+                scans = (any(r.is_full_scan for r in one.simulation.reads) for one in designs)
+                figures = _with_whole(figures, scans)
             yield _read_measure(measure, what, figures, None)
+
+
+def _with_whole(figures: tuple[Figure, ...], scans: Iterable[bool]) -> tuple[Figure, ...]:
+    """Numbers of ranges, those marked that count a range which is the whole table."""
+    return tuple(
+        replace(figure, is_whole=is_whole) for figure, is_whole in zip(figures, scans, strict=True)
+    )
 
 
 def _returned(result: ReadResult) -> float:

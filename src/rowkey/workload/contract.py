@@ -161,6 +161,8 @@ class Draw(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     ascends: ClassVar[bool] = False
     """Whether each event has a value no smaller than the one before, but for starting anew."""
+    arrivals: ClassVar[frozenset[str]] = frozenset()
+    """The arrivals under which fields are drawn so that declare no draw: one draw has each."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.chosen = read_options(type(self), given)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.roles import ENOUGH, LONG, MEASURED, lost_without
+from rowkey.keys import TRANSFORMS, Source
+from rowkey.regions import SPLITS
 from rowkey.schema import Call, FieldRef, print_key
 
 if TYPE_CHECKING:
@@ -56,12 +58,12 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     entity = roles.entity
     adds = [one for one in roles.adds if one.field.type.name not in MEASURED]
     columns = [one for one in (entity, roles.time, *adds) if one is not None] or [*roles.adds]
+    splits = next(name for name, kind in SPLITS.items() if kind.needs == {"prefixes"})
 
     def led(front: Call, why: str, **more: Any) -> Proposal:
         return Proposal(
-            print_key((front, *behind)), "per_bucket", (_said(front, why, n, servers), *reasons),
-            **more,
-        )  # fmt: skip
+            print_key((front, *behind)), splits, (_said(front, why, n, servers), *reasons), **more
+        )
 
     first = entity or (adds[0] if adds else None)
     if first is not None:
@@ -98,7 +100,8 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     if columns == [roles.time]:
         yield led(_bucket(columns, n), "no two rows have one time, so times spread them")
     why = "nothing in the rows spreads them: chance does, and a row put twice stands twice"
-    yield led(Call("salt", (), (n,)), why)
+    drawn = next(name for name, kind in TRANSFORMS.items() if kind.source is Source.CHANCE)
+    yield led(Call(drawn, (), (n,)), why)
 
 
 def _bucket(columns: list[Column], n: int, *more: int) -> Call:
