@@ -229,8 +229,8 @@ def mended(design: Design, cause: Finding) -> Design | None:
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     if cause.evidence.get("proposal"):
         return proposed(design, cause.evidence["proposal"])
-    if found := re.search(r'Take key = "([^"]+)"', cause.remedy):
-        return Design(**{**words, "key": found[1]})
+    if found := re.search(r'Take key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
+        return Design(**{**words, "key": found[1], "splits": found[2] or words["splits"]})
     if found := re.search(r"Take ([\d,]+) regions", cause.remedy):
         number = int(found[1].replace(",", ""))
         return Design(**{**words, "splits": {**words["splits"], "regions": number}})
