@@ -36,7 +36,7 @@ class FullScanRead(Rule):
     name = "full_scan_read"
     code = "RK601"
     severity: ClassVar[Severity] = "error"
-    claims = (1, 2, 52)
+    claims = (2, 52)
     bad = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"

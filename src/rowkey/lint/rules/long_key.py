@@ -33,7 +33,7 @@ class LongKey(Rule):
     name = "long_key"
     code = "RK107"
     severity: ClassVar[Severity] = "info"
-    claims = (4, 5, 6, 7, 22)
+    claims = (4, 5, 6, 22)
     bad = """\
 table  = "visits"
 key    = "[bucket(url, 16)][url][ts]"

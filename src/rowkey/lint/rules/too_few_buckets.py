@@ -69,5 +69,6 @@ line = { type = "text", max_bytes = 500 }
             f"{buckets} of the servers take writes",
             f"Take {2 * servers}, two a server{subject.asked_then(2 * servers)}.",
             value=buckets,
+            verdict="Their number follows from the servers, not from the regions.",
             servers=servers,
         )
