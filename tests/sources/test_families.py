@@ -226,8 +226,9 @@ def test_a_region_whose_files_are_dropped_stays() -> None:
     """Under a key of times what expires leaves regions empty; behind a bucket new rows come."""
     for name, expected in (("logs/time_first", 1), ("logs/better_by_time", 0)):
         design = changed(name, families={"d": {"ttl": "7d"}})
-        design.directory = read(name).directory
-        seen = look(design, read(name).sample_path)
+        recorded = read(name).sample_path
+        assert recorded is not None
+        seen = look(design, recorded)
         assert expected == len(check(design, seen, select=["ttl-behind-the-front"]).found)
 
 

@@ -74,10 +74,19 @@ def spread_key(
         return _with_salt(design, key)
     asked = list(_asked(design, facts))
     tried = [
-        (_dearer(design, asked, (_bucket(design, names), *_behind(key))), names)
+        (_ranges(design, asked, (_bucket(design, names), *_behind(key))), names)
         for names in _candidates(design, facts, tuple(key.fields), asked)
     ]
-    dearer, names = min(tried, key=lambda one: (len(one[0]), -len(one[1])))
+    now = [_ranges_of(one.plan) for one in asked]
+
+    def cost(one: tuple[Sequence[float], Sequence[str]]) -> tuple[int, int, float, int]:
+        ranges, names = one
+        served = [each for each in ranges if each < math.inf]
+        scans = len(ranges) - len(served)
+        return len(_dearer(now, ranges)), scans, sum(served), -len(names)
+
+    ranges, names = min(tried, key=cost)
+    dearer = [asked[place].name for place in _dearer(now, ranges)]
     return _with_bucket(design, key, names, dearer)
 
 
@@ -185,16 +194,22 @@ def _can_spread(design: Design, facts: Mapping[str, Facts], names: Sequence[str]
     return None in shares or heaviest <= 0.5 / design.cluster.servers
 
 
-def _dearer(design: Design, asked: Sequence[_Asked], terms: tuple[Term, ...]) -> list[str]:
-    """The reads that are served now, and ask more ranges under another key."""
+def _ranges(design: Design, asked: Sequence[_Asked], terms: tuple[Term, ...]) -> Sequence[float]:
+    """How many ranges each read asks under a key; a full scan more than any other."""
     key = bound_key(terms, design.fields, Mistakes())
     if key is None:
-        return [one.name for one in asked]
+        return [math.inf] * len(asked)
+    return [_ranges_of(plan_read(key, one.bounds, one.order)) for one in asked]
+
+
+def _ranges_of(plan: Plan) -> float:
+    return math.inf if plan.is_full_scan else plan.fan_out
+
+
+def _dearer(now: Sequence[float], then: Sequence[float]) -> list[int]:
+    """The places of reads that are served now, and ask more ranges then."""
     return [
-        one.name
-        for one in asked
-        if not one.plan.is_full_scan
-        and plan_read(key, one.bounds, one.order).fan_out > one.plan.fan_out
+        place for place, (before, after) in enumerate(zip(now, then, strict=True)) if before < after
     ]
 
 

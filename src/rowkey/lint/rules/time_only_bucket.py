@@ -59,7 +59,7 @@ line = { type = "text", max_bytes = 500 }
 """
 
     SHORT = "A remainder by n uses n / gcd(step, n) numbers, not n."
-    MEETING = "A remainder of the time spreads the minutes, and all events of a moment meet in one."
+    MEETING = "What the time alone decides spreads moments, and not the events of one moment."
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
