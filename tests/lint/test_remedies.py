@@ -40,6 +40,8 @@ NOT_APPLIED = {
 APPEARS = {
     ("RK105", "RK118"): "a counter's rows are added up, whichever salt they have",
     ("RK410", "RK803"): "growth is told once a file declares its families, and then it does",
+    ("RK101", "RK607"): "a read that was a full scan is narrowed, and what still lacks is told",
+    ("RK102", "RK607"): "the same",
     ("RK601", "RK608"): "what a read returns is told once it is no full scan any more",
 }
 """What is found after a remedy that was not found before, and why it is not the remedy's doing."""
