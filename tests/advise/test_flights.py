@@ -210,10 +210,7 @@ def test_reads(found: Comparison) -> None:
 
 
 def test_ranges_of_a_read(found: Comparison, flights: Flights) -> None:
-    """Counted by hand: the leading bytes under which the rows of an answer can lie.
-
-    The lossy key has no time at all: a day is a scan of the whole table, which is one range.
-    """
+    """By hand: leading bytes under which an answer can lie; a day without a time is one scan."""
     for read in (HISTORY, A_DAY):
         by_hand = [flights.leads(name)[read] for name in NAMES]
         assert by_hand == values(found, "fan_out", read)
