@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import example_values, path_text, properties_of
-from rowkey.errors import DeclarationError, ReadError
-from rowkey.heat import declared_facts, foreseen, leading_part
-from rowkey.keys import Transform, nested
+from rowkey.errors import DeclarationError, Mistakes, ReadError
+from rowkey.heat import Spreading, declared_facts, foreseen, leading_part
+from rowkey.keys import Transform, bound_key, nested
 from rowkey.lint.allowances import Allowance, allowances_in
-from rowkey.plan import plan_read, spreading
+from rowkey.plan import plan_read, proposed_key, spreading
 from rowkey.regions import size_regions
-from rowkey.schema import Facts
+from rowkey.schema import Call, Equal, Facts, FieldRef, fields_of, parse, print_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -215,6 +215,43 @@ class Subject:
             return PlannedRead(path, read, bounds, plan_read(self.key, bounds, read.order))
         except ReadError:
             return PlannedRead(path, read, {}, None)
+
+    def asked_then(self, buckets: int) -> str:
+        """Which reads ask as many ranges as there are buckets, if those become so many."""
+        now = self.buckets or 1
+        names = [
+            one.read.name
+            for one in self.reads
+            if one.plan is not None and not one.plan.is_full_scan and one.plan.fan_out >= now > 1
+        ]
+        if not names or buckets <= now:
+            return ""
+        asks = "asks" if len(names) == 1 else "ask"
+        return f"; {' and '.join(names)} then {asks} {buckets:,} ranges for {now:,}"
+
+    def serving_key(self, one: PlannedRead) -> Spreading | None:
+        """A key of another table that serves a read, and its splits; None if none is known.
+
+        What spreads is a bucket of what the read gives, where that differs between events of one
+        moment; else what spreads the rows of this table.
+        """
+        found = proposed_key(self.key, one.bounds, one.read.order)
+        if found is None:
+            return None
+        terms = tuple(parse(found.key))
+        given = [n for n, bound in one.bounds.items() if isinstance(bound, Equal)]
+        if not self.key.is_salted and not all(map(self._is_time, given)):
+            made = bound_key(terms, self.design.fields, Mistakes())
+            bucket = Call("bucket", tuple(map(FieldRef, given)), (2 * self.cluster.servers,))
+            behind = terms[spreading(made) :] if made is not None else terms
+            whole = print_key((bucket, *behind))
+            return Spreading(f"[{bucket}]", whole, 'splits = "per_bucket"', "")
+        if all(self._is_time(ref.name) for ref in fields_of(terms[0])):
+            return None
+        return Spreading("", found.key, "", "")
+
+    def _is_time(self, name: str) -> bool:
+        return self.design.fields[name].type.tick is not None
 
     def pinned_bytes(self, one: PlannedRead) -> int:
         """Bytes that each of a read's ranges begins with, as far as all its rows have as many."""

@@ -11,7 +11,7 @@ from rowkey.design import toml_value
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
 from rowkey.heat.leading import deciding_fields, is_of_time
-from rowkey.heat.proposals import proposed_spread, wider_bucket
+from rowkey.heat.proposals import proposed_spread, wider_bucket, wider_key
 from rowkey.heat.reachable import regions_touched
 from rowkey.plan import plan_read
 from rowkey.schema import Equal
@@ -224,12 +224,13 @@ def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | 
         more = [field.name for field in opening.fields]
         return (
             f"All of it is one row, which no bucket spreads: put {' and '.join(more)} into the key "
-            f"and {wider_bucket(design, more)} in front."
+            f"and {wider_bucket(design, more)} in front; a read of one value then asks every "
+            "bucket."
         )
     if proposal is None:
         return (
-            f"Spread by more fields, as {wider_bucket(design)} in front does; a read of one value "
-            f"then asks every bucket."
+            f"Take {wider_key(design).words}, which spreads by more fields; a read of one value "
+            "then asks every bucket."
         )
     ((name, values),) = proposal["heavy"].items()
     return (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import is_of_time
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.proposals import wider_key
 from rowkey.heat.reachable import is_spread_evenly
 from rowkey.regions import integer_bound
 from rowkey.schema import Call, Constant, print_key
@@ -84,8 +84,9 @@ def _remedy(design: Design, regions: int) -> str:
     )
     if not _is_numbered(design, place, term):
         return (
-            f"Put {wider_bucket(design)} in front, for the leading part has no more values: its "
-            f"{2 * servers:,} buckets divide among the servers."
+            f"Take {wider_key(design).words}, for the leading part has no more values: its "
+            f"{2 * servers:,} buckets divide among the servers; a read of one value then asks "
+            "every bucket."
         )
     assert isinstance(term, Call)
     numbered = Call(term.kind, term.terms, (regions, *term.scalars[1:]), term.options)

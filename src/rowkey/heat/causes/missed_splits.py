@@ -8,7 +8,7 @@ from rowkey.design import prefixes_of
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import is_of_time, moves_with_clock
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.proposals import spread_key
 from rowkey.heat.reachable import is_spread_evenly, region_shares
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class MissedSplits(Cause):
             message += f" {most:.2%} of all keys fall into one of {regions} regions."
             message = message.strip()
             bound = max(bound, servers * most)
-        return Finding(cls.name, message, bound, figures, _remedy(design))
+        return Finding(cls.name, message, bound, figures, _remedy(design, facts))
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
@@ -88,10 +88,10 @@ class MissedSplits(Cause):
             "high": high,
         }
         bound = max(bound, evidence.servers * evidence.fullest)
-        return Finding(cls.name, message, bound, figures, _remedy(evidence.design))
+        return Finding(cls.name, message, bound, figures, _remedy(evidence.design, evidence.facts))
 
 
-def _remedy(design: Design) -> str:
+def _remedy(design: Design, facts: Mapping[str, Facts]) -> str:
     """The splits that follow the keys; where they are declared already, what no splits need."""
     declared = design.cut.algorithm
     if prefixes_of(design.key) is not None:
@@ -99,9 +99,10 @@ def _remedy(design: Design) -> str:
             return 'Cut with splits = "per_bucket", at the values that the leading part can take.'
     elif declared != "sample":
         return 'Cut with splits = "sample", at quantiles of keys that came.'
+    found = spread_key(design, facts)
     return (
-        f"Put {wider_bucket(design)} in front and cut per bucket, for these splits were made for "
-        f"such keys and do not meet those that came later."
+        f"Take {found.words}, for these splits were made for such keys and do not meet those that "
+        f"came later; {found.costs}."
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import moves_with_clock
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.proposals import spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class MovingFront(Cause):
             f"{what}: at any moment one region takes all writes, whatever the number of regions.",
             float(design.cluster.servers),
             {"field": field, "rising": known.rising if known is not None else None},
-            _remedy(design, is_import=is_import),
+            _remedy(design, facts, is_import=is_import),
         )
 
     @classmethod
@@ -74,7 +74,7 @@ class MovingFront(Cause):
             "share": evidence.region_shares.median,
         }
         is_import = evidence.design.writes.arrival == SORTED
-        remedy = _remedy(evidence.design, is_import=is_import)
+        remedy = _remedy(evidence.design, evidence.facts, is_import=is_import)
         return Finding(cls.name, message, float(evidence.servers), figures, remedy)
 
 
@@ -91,7 +91,8 @@ def _import() -> str:
     return "rows are imported in the order of their keys"
 
 
-def _remedy(design: Design, *, is_import: bool) -> str:
+def _remedy(design: Design, facts: Mapping[str, Facts], *, is_import: bool) -> str:
     if is_import:
         return "Shuffle the rows before they are loaded, or load finished files in bulk."
-    return f"Put {wider_bucket(design)} in front; a read of a stretch then asks every bucket."
+    found = spread_key(design, facts)
+    return f"Put {found.in_front}; {found.costs}."

@@ -63,5 +63,6 @@ amount  = "u32"
                 "1 before 23 gives the same bytes as 12 before 3",
                 "Use an encoding with an end or a fixed width.",
                 value=notation,
+                verdict="The order of the fields is sound; without ends or widths they are no key.",
                 fields=part.fields,
             )

@@ -26,13 +26,13 @@ class ConstantColumn(Rule):
     `nullable` and write it only where it differs.
 
     Source: KeyValue.java, 20 bytes and key, family and qualifier a cell; claim 22 asks for small
-    cells. Claim 60, nothing for later that is not needed now.
+    cells.
     """
 
     name = "constant_column"
     code = "RK513"
     severity: ClassVar[Severity] = "info"
-    claims = (22, 60)
+    claims = (22,)
     bad = """\
 table  = "visits"
 key    = "[bucket(user, 16)][user][ts]"

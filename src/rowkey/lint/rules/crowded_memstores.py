@@ -84,6 +84,7 @@ heap    = "16GiB"
             f"server, {most:,} in all",
             "Take fewer or larger regions, fewer families, more heap or more servers.",
             value=cluster.heap,
+            verdict="The memory is divided among all families, whichever of them is flushed.",
             regions=regions or None,
             needed=needed or None,
             memstores=each,

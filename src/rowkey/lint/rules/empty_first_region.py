@@ -67,5 +67,6 @@ name = { type = "text", max_bytes = 200 }
             f"{len(boundaries)} regions stays empty",
             "Leave the first split out.",
             value=to_binary(boundaries.splits[0]),
+            verdict="Splits from 00 on leave the region before them empty, whatever the keys.",
             regions=len(boundaries),
         )

@@ -95,6 +95,7 @@ rate = "100/s"
             f"are full after {days:,.0f} days",
             "Declare a ttl, or create regions for the years that it is meant for.",
             value="FOREVER",
+            verdict="A region splits by itself above 10 GiB, not at 6 to 8.",
             bytes_a_day=a_day,
             days=days,
             regions=regions,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.design import toml_value
 from rowkey.keys import Order, Transform
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.keys import Part
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import Subject
 
@@ -72,7 +74,8 @@ name = { type = "text", max_bytes = 200 }
                     "key",
                     f"{shown} takes {width} bytes of every cell to spread rows, and {names} stands "
                     "whole behind it",
-                    f"Keep {self.ENOUGH} bytes of it, or take a bucket.",
+                    f"Write [digest({', '.join(part.fields)}, {self.ENOUGH})] in its place"
+                    f"{self._splits(subject, part)}, or take a bucket.",
                     value=shown,
                     verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
                     bytes=width,
@@ -83,8 +86,20 @@ name = { type = "text", max_bytes = 200 }
                     f"{shown} spells {width // 2} bytes of digest as {width} digits, in each cell, "
                     f"and {names} is stored besides, for it cannot be read back",
                     f"Leave as=hex out; or put [digest({', '.join(part.fields)}, {self.ENOUGH})] "
-                    f"in front of {names} itself.",
+                    f"in front of {names} itself{self._splits(subject, part)}.",
                     value=shown,
                     verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
                     bytes=width,
                 )
+
+    @staticmethod
+    def _splits(subject: Subject, part: Part) -> str:
+        """What is said of the splits where those that stand were made for digits."""
+        if not isinstance(part, Transform) or part.arguments.get("as") != "hex":
+            return ""
+        if part is not subject.leading or subject.boundaries is None:
+            return ""
+        if subject.design.cut.algorithm == "sample":
+            return ""
+        cut = {"algorithm": "uniform", "regions": len(subject.boundaries)}
+        return f", and cut with splits = {toml_value(cut)}"

@@ -83,6 +83,7 @@ servers = 8
             f"Take {start:,} or fewer, in a multiple of {servers:,}.",
             severity="warning" if each > self.MOST else "info",
             value=regions,
+            verdict="The book has 20 to 200 regions a server, and starts with about 10.",
             regions=regions,
             per_server=each,
             size=size or None,

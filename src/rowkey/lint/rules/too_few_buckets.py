@@ -67,7 +67,8 @@ line = { type = "text", max_bytes = 500 }
             "key",
             f"{buckets} buckets on {servers} servers, each written at its end: at any moment only "
             f"{buckets} of the servers take writes",
-            f"Take {2 * servers}, two a server.",
+            f"Take {2 * servers}, two a server{subject.asked_then(2 * servers)}.",
             value=buckets,
+            verdict="Their number follows from the servers, not from the regions.",
             servers=servers,
         )

@@ -77,11 +77,12 @@ limit = 1000
         ]
         if buckets is None or buckets <= most or not asking:
             return
+        cut = "" if subject.design.cut.algorithm == "per_bucket" else ', and splits = "per_bucket"'
         yield self.finding(
             "key",
             f"{buckets:,} buckets on {subject.cluster.servers} servers: each answer of "
             f"{asking[0].read.name} is merged from {buckets:,} ranges or more",
-            f"Take {2 * subject.cluster.servers}, two a server.",
+            f"Take {2 * subject.cluster.servers}, two a server{cut}.",
             value=buckets,
             verdict="Their number follows from the servers, not from the regions.",
             reads=[one.read.name for one in asking],

@@ -99,6 +99,15 @@ rate = "200000/s"
                 rate = writes.rate * burst.times
                 yield self._found(path, f" in burst {index + 1}{lasting}", rate, most, subject)
 
+    @staticmethod
+    def _enough(subject: Subject, least: int) -> str:
+        """So many servers as take the load and divide the regions, if there are regions enough."""
+        count = len(subject.boundaries) if subject.boundaries is not None else 0
+        fitting = next((n for n in range(least, count + 1) if count % n == 0), None)
+        if fitting is not None:
+            return f"{fitting:,} servers, among which the {count:,} regions divide"
+        return f"{least:,} servers or more, with regions that divide among them"
+
     def _found(self, path: str, when: str, rate: float, most: float, subject: Subject) -> Finding:
         servers = subject.cluster.servers
         enough = -(-rate * servers // most)
@@ -106,7 +115,7 @@ rate = "200000/s"
             path,
             f"{rate:,.0f} events come a second{when}, and {servers} servers take {most:,.0f}, were "
             "they spread evenly",
-            f"Take {enough:,.0f} servers or more, or put fewer and larger rows.",
+            f"Take {self._enough(subject, int(enough))}, or put fewer and larger rows.",
             severity="warning" if when else None,
             value=rate,
             rate=rate,
