@@ -73,19 +73,40 @@ def deciding_fields(
     Returns:
         Nothing where times, or chance, spread the rows.
     """
-    names: dict[str, None] = {}
+    parts = list(_deciding(design, boundaries))
+    for part in parts:
+        if part.cardinality != 1 and (not part.fields or entities(design, part) != part.fields):
+            return ()
+    names = dict.fromkeys(name for part in parts for name in part.fields)
+    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+
+
+def deciding_entities(
+    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
+) -> tuple[str, ...]:
+    """The fields that are no times and help to decide the region, whatever else spreads the rows.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        boundaries: how deep into the keys they look decides how many parts count.
+    """
+    parts = _deciding(design, boundaries)
+    names = dict.fromkeys(name for part in parts for name in entities(design, part))
+    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+
+
+def _deciding(design: Design, boundaries: Boundaries) -> Iterator[Part]:
+    """The parts as deep as boundaries look into the keys, up to the first time."""
     depth = 0
     # Zeros that end a split decide nothing: a key that comes so far is longer than they are.
     deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
     for part in design.key.parts:
         if is_of_time(design, part):
-            break
-        if part.cardinality != 1 and (not part.fields or entities(design, part) != part.fields):
-            return ()
-        names |= dict.fromkeys(part.fields)
+            return
+        yield part
         if part.framing.width is None or (depth := depth + part.framing.width) >= deciding:
-            break
-    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+            return
 
 
 def moves_with_clock(design: Design, facts: Mapping[str, Facts]) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
+from rowkey.heat import Came
 from rowkey.workload import Distinct, Profile, format_for, open_sample
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Seen:
         facts: what it shows of each field.
         rows: a uniform sample of its events.
         keys: row keys of those, ascending.
+        came: those that have a key, with it, in the order of the sample; as if every salt were 0.
         repeats: events whose key, and place in the row, had come before; None if nobody counted.
         unkeyed: events of those kept that the key refuses, and why the first is refused.
     """
@@ -43,6 +45,7 @@ class Seen:
     facts: Mapping[str, Facts]
     rows: pa.RecordBatch = field(repr=False)
     keys: tuple[bytes, ...] = field(repr=False)
+    came: Came = field(repr=False)
     repeats: int | None
     unkeyed: tuple[int, str] = (0, "")
 
@@ -94,14 +97,15 @@ class _Look:
             profile.add(events)
             self._count(events)
         rows = profile.reservoir.rows()
-        keys, unkeyed = self._keys(rows.slice(0, KEYS_KEPT))
+        came, unkeyed = self._keys(rows.slice(0, KEYS_KEPT))
         return Seen(
             str(sample.path),
             profile.count,
             sample.left_out.count,
             profile.facts(),
             rows,
-            tuple(sorted(keys)),
+            tuple(sorted(came.keys)),
+            came,
             self.places.repeats if self.counted else None,
             unkeyed,
         )
@@ -120,19 +124,20 @@ class _Look:
         except RowError:
             self.counted = False
 
-    def _keys(self, rows: pa.RecordBatch) -> tuple[list[bytes], tuple[int, str]]:
-        """The keys of some rows; and how many have none, with the reason of the first."""
+    def _keys(self, rows: pa.RecordBatch) -> tuple[Came, tuple[int, str]]:
+        """Rows with their keys; and how many have none, with the reason of the first."""
         try:
-            return _pieces(self.design, rows).tolist(), (0, "")
+            return Came(rows, _pieces(self.design, rows).tolist()), (0, "")
         except RowError:
             pass
-        keys, refused, first = [], 0, ""
-        for row in rows.to_pylist():
+        keys, kept, first = [], [], ""
+        for index, row in enumerate(rows.to_pylist()):
             try:
                 keys.append(self.design.key.encode(row, salt=0))
+                kept.append(index)
             except RowError as problem:
-                refused, first = refused + 1, first or problem.mistake.what
-        return keys, (refused, first)
+                first = first or problem.mistake.what
+        return Came(rows.take(kept), keys), (rows.num_rows - len(kept), first)
 
 
 def _pieces(design: Design, rows: pa.RecordBatch) -> Any:
