@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
-from rowkey.heat import Came
+from rowkey.heat import Came, declared_facts
+from rowkey.schema import SURE, Facts
 from rowkey.workload import Distinct, Profile, format_for, open_sample
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.schema import Facts
     from rowkey.workload import Events, Sample
 
 KEYS_KEPT = 131_072
@@ -31,7 +31,8 @@ class Seen:
         name: the sample's file.
         events: how many events it has.
         left_out: how many of its rows could be no events.
-        facts: what it shows of each field.
+        facts: what it shows of each field; of few events only what one of them can show, and else
+            what the file declares.
         rows: a uniform sample of its events.
         keys: row keys of those, ascending.
         came: those that have a key, with it, in the order of the sample; as if every salt were 0.
@@ -48,6 +49,21 @@ class Seen:
     came: Came = field(repr=False)
     repeats: int | None
     unkeyed: tuple[int, str] = (0, "")
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether its events are too few to tell shares, order and numbers of values."""
+        return self.events < SURE
+
+    @property
+    def remark(self) -> str:
+        """What its events are too few for, as a sentence without its end; empty if they are not."""
+        if not self.is_thin:
+            return ""
+        has = "1 event" if self.events == 1 else f"{self.events} events"
+        return (
+            f"the sample has {has}; shares, order and numbers of values are judged from {SURE} on"
+        )
 
 
 def look(
@@ -102,13 +118,18 @@ class _Look:
             str(sample.path),
             profile.count,
             sample.left_out.count,
-            profile.facts(),
+            self._facts(profile),
             rows,
             tuple(sorted(came.keys)),
             came,
             self.places.repeats if self.counted else None,
             unkeyed,
         )
+
+    def _facts(self, profile: Profile) -> dict[str, Facts]:
+        """What is known of each field, as far as the events are enough for it."""
+        declared = declared_facts(self.design)
+        return {n: one.sure(declared.get(n, Facts())) for n, one in profile.facts().items()}
 
     def _count(self, events: Events) -> None:
         """Count rows that stand already: the same key, and the same place within the row."""

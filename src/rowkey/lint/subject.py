@@ -198,8 +198,10 @@ class Subject:
 
     @property
     def came(self) -> Came | None:
-        """Events that came, with their keys; None without a sample, or where keys are salted."""
-        return None if self.seen is None or self.key.is_salted else self.seen.came
+        """Events that came, with their keys; None where they are too few, or keys are salted."""
+        if self.seen is None or self.seen.is_thin or self.key.is_salted:
+            return None
+        return self.seen.came
 
     @cached_property
     def causes(self) -> Mapping[str, Foreseen]:
