@@ -22,6 +22,7 @@ from rowkey.keys.contract import (
 from rowkey.keys.dictionary import Dictionary, FirstAppearance, require_room
 from rowkey.keys.fields import KINDS as TYPES
 from rowkey.keys.key import Key
+from rowkey.keys.meeting import rows_that_meet
 from rowkey.keys.parts.field import Field, FieldPart, NumberPart
 from rowkey.keys.parts.nullable import Nullable, asks_for_null
 from rowkey.keys.traits import (
@@ -110,4 +111,5 @@ __all__ = [
     "own_pieces",
     "parts_up_to",
     "require_room",
+    "rows_that_meet",
 ]

@@ -67,17 +67,24 @@ name = { type = "text", max_bytes = 200 }
             behind = [one for _, one in parts[index + 1 :]]
             whole = {n for one in behind for n in one.fields if one.residue(n).nothing}
             names = " and ".join(part.fields)
+            is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
             if whole.issuperset(part.fields):
+                fewer = f"keep {self.ENOUGH} bytes of it"
+                shorter = [
+                    *(["leave as=hex out"] if is_hex else []),
+                    *([fewer] if width > self.ENOUGH * (1 + is_hex) else []),
+                ]
                 yield self.finding(
                     "key",
                     f"{shown} takes {width} bytes of every cell to spread rows, and {names} stands "
                     "whole behind it",
-                    f"Keep {self.ENOUGH} bytes of it, or take a bucket.",
+                    f"{' and '.join(shorter).capitalize()}, or take a bucket.",
                     value=shown,
-                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    verdict=f"2 to 4 raw bytes spread as well as {width}"
+                    f"{' digits' if is_hex else ''}.",
                     bytes=width,
                 )
-            elif isinstance(part, Transform) and part.arguments.get("as") == "hex":
+            elif is_hex:
                 yield self.finding(
                     "key",
                     f"{shown} spells {width // 2} bytes of digest as {width} digits, in each cell, "
@@ -85,6 +92,6 @@ name = { type = "text", max_bytes = 200 }
                     f"Leave as=hex out; or put [digest({', '.join(part.fields)}, {self.ENOUGH})] "
                     f"in front of {names} itself.",
                     value=shown,
-                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    verdict=f"{width // 2} raw bytes tell as many values apart as {width} digits.",
                     bytes=width,
                 )
