@@ -96,6 +96,22 @@ def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> 
     assert [] == [one.name for one in found.measures if one.best]
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (None, ("logs", "logs#2", "logs#3")),
+        (["a", "b", "a"], ("a", "b", "a#2")),
+        (["a", "a", "a#2"], ("a", "a#2", "a#2#2")),
+    ],
+)
+def test_designs_of_one_name_are_called_apart(
+    names: list[str] | None, expected: tuple[str, ...], sample: Path
+) -> None:
+    """Else nobody could say which of two columns is whose."""
+    found = compare([design(KEYS[0])] * 3, sample, names=names)
+    assert expected == tuple(one.name for one in found.designs)
+
+
 @settings(max_examples=5)
 @given(st.lists(drawn, min_size=2, max_size=3))
 def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]]) -> None:
@@ -218,24 +234,24 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
     "too many": ([GOOD] * (MOST_DESIGNS + 1), ["designs: 9 given; expected 2..8."]),
     "servers": (
         [GOOD, design(KEYS[0], cluster={"servers": 4})],
-        ["logs: cluster.servers: 4; expected 2, as in logs."],
+        ["logs#2: cluster.servers: 4; expected 2, as in logs."],
     ),
     "capacity": (
         [design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
-        ["logs: cluster.capacity: 20.0; expected 10.0, as in logs."],
+        ["logs#2: cluster.capacity: 20.0; expected 10.0, as in logs."],
     ),
     "order": (
         [GOOD, design(KEYS[0], writes={"sort": True})],
-        ["logs: writes.sort: True; expected False, as in logs."],
+        ["logs#2: writes.sort: True; expected False, as in logs."],
     ),
     "time": (
         [GOOD, design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
-        ["logs: writes.time: none; expected ts, as in logs.", "logs: read tail: '' in order",
-         "logs: read tail, order", "logs: read range, where: there is no field 'ts'"],
+        ["logs#2: writes.time: none; expected ts, as in logs.", "logs#2: read tail: '' in order",
+         "logs#2: read tail, order", "logs#2: read range, where: there is no field 'ts'"],
     ),
     "reads": (
         [GOOD, design(KEYS[0], reads=[{**TAIL, "limit": 6}])],
-        ["logs: read tail: 6 in limit; expected 5, as in logs."],
+        ["logs#2: read tail: 6 in limit; expected 5, as in logs."],
     ),
 }  # fmt: skip
 
