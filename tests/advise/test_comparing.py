@@ -15,6 +15,7 @@ from rowkey.advise import MOST_DESIGNS, Comparison, Figure, Measure, compare
 from rowkey.design import Design
 from rowkey.errors import Incomparable
 from rowkey.lint import check, look
+from rowkey.render import comparison_lines
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
@@ -226,6 +227,21 @@ def test_best(
     """Those within chance of the least, or the most; nobody where all are equal."""
     figures = tuple(Figure(value) for value in values)
     assert best == Measure("m", "", figures, better, within).best
+
+
+@pytest.mark.parametrize("splits", [["h-4"], {"algorithm": "sample", "regions": 4}])
+def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, splits: Any) -> None:
+    """Of three keys two narrow the read: the better of them is best, and the third is said so."""
+    keys = ("[bucket(host, 4)][host][ts]", "[bucket(ts, 4)][host][ts]", "[ts][host]")
+    found = compare([design(key, splits) for key in keys], sample)
+    one = found.measure("fan_out", "tail")
+    assert [1.0, 4.0, 1.0] == [figure.value for figure in one.figures]
+    assert [False, False, True] == [figure.is_whole for figure in one.figures]
+    assert (0,) == one.best
+    assert (0,) == found.measure("read_per_returned", "tail").best
+    lines = list(comparison_lines(found))
+    assert any(line.split() == ["ranges", "1*", "4", "all"] for line in lines), lines
+    assert [True] == [line.startswith("all: ") for line in lines if "the whole table" in line]
 
 
 GOOD = design(KEYS[0])

@@ -112,6 +112,39 @@ def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached
         assert f"all events of the same {step:,} s meet in one of {n} numbers" in cause.message
 
 
+@pytest.mark.parametrize("every", [5, 20])
+def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
+    """Foreseen as a replay shows it, with the share that the newest sixteenth of them takes."""
+    values = 16_384
+    draw = {"kind": "latest", "every": every}
+    fields = {"id": {"type": "u64", "distinct": values, "draw": draw}, "ts": "timestamp_ms"}
+    splits = ["\\x00" * 6 + f"\\x{n * 4:02X}" for n in range(1, 16)]
+    lasting = f"{values * every // 4_000 + 1}s"
+    writes = {"rate": "4000/s", "for": lasting}
+    design = Design("t", "[id][ts]", fields=fields, splits=splits, writes=writes)
+    [cause] = foreseen(design)
+    newest = sum(k**-0.99 for k in range(1, values // 16 + 1))
+    share = newest / sum(k**-0.99 for k in range(1, values + 1))
+    assert "moving_front" == cause.code
+    assert pytest.approx(8 * share) == cause.bound
+    assert f"one region takes {share:.0%} of the writes" in cause.message
+    replayed = run(design)
+    assert "moving_front" in [one.code for one in replayed.causes]
+    assert pytest.approx(share, abs=0.12) == replayed.region_shares.median
+
+
+@pytest.mark.parametrize(("theta", "expected"), [(0.99, ["moving_front"]), (0.4, [])])
+def test_newest_values_that_come_little_more_than_others_are_none(
+    theta: float, expected: list[str]
+) -> None:
+    """The newest tenth must take half: with a small exponent the old ones come as well."""
+    draw = {"kind": "latest", "theta": theta}
+    fields = {"id": {"type": "u64", "distinct": 10_000, "draw": draw}, "ts": "timestamp_ms"}
+    design = Design("t", "[id][ts]", fields=fields, splits=["a"])
+    found = [one.code for one in foreseen(design)]
+    assert expected == [code for code in found if code == "moving_front"]
+
+
 def test_the_largest_comes_first() -> None:
     """Causes are sorted by the skew that they explain."""
     bounds = [one.bound for one in foreseen(design_of("[whale]", ["0001", "0002"]))]

@@ -10,7 +10,7 @@ from rowkey.advise.agreeing import scale_of
 from rowkey.advise.comparison import Compared, Comparison
 from rowkey.advise.measuring import measures_of, weights_of
 from rowkey.advise.weighing import Weight, encode_us, opened
-from rowkey.errors import DeclarationError, Incomparable, Mistake, SampleError
+from rowkey.errors import DeclarationError, Incomparable, Mistake, SampleError, counted
 from rowkey.lint import check, look
 from rowkey.simulate import run_on
 
@@ -173,10 +173,10 @@ def _check_events(trials: Sequence[_Trial], mistakes: list[Mistake]) -> None:
         assert trial.source is not None
         fewer = most - trial.source.total
         if fewer:
-            what = f"{fewer:,} events that others take are none of this design"
+            what = f"{counted(fewer, 'event')} that others take are none of this design"
             first = trial.source.left_out.first
             remedy = f"The first that it leaves out: {first}." if first else ""
-            mistakes.append(Mistake(f"{trial.name}: sample", what, f"{most:,} events", remedy))
+            mistakes.append(Mistake(f"{trial.name}: sample", what, counted(most, "event"), remedy))
 
 
 def _told(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import counted
 from rowkey.heat.leading import Front, front_of, is_of_time
 from rowkey.heat.skew import even_share
 
@@ -307,8 +308,8 @@ def floor(load: float, servers: int, measured: float, where: str = "") -> str:
         where: the windows that both are of, with a comma before it.
     """
     if load <= measured:
-        return f"the skew over {servers} servers cannot fall below {_down(load)}{where}"
-    return f"that is {_down(load)}× the fair share of one of {servers} servers{where}"
+        return f"the skew over {counted(servers, 'server')} cannot fall below {_down(load)}{where}"
+    return f"that is {_down(load)}× the fair share of one of {counted(servers, 'server')}{where}"
 
 
 def _down(figure: float) -> str:

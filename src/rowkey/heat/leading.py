@@ -26,6 +26,9 @@ LEAST = 20
 NARROW = 0.1
 """Share of all keys within which half of a stretch must lie for a front to be seen: of events in no
 order half span nearly a half, of a front cut into 50 stretches a hundredth."""
+TENTHS, HALF = 10, 0.5
+"""Values of which the newest come most are a front if the newest tenth takes half of all: the same
+as what is seen of a replay, where half of a stretch must lie within a tenth."""
 TRAVELLED = 0.5
 """Share of all keys that the middle of the stretches must travel; a hot value stands still."""
 
@@ -129,9 +132,36 @@ def moves_with_clock(design: Design, facts: Mapping[str, Facts]) -> str | None:
     if is_time:
         return name if writes.arrival in WITH_THE_CLOCK else None
     draw = writes.draws.get(name)
-    counts_up = writes.arrival == "sequential" if draw is None else draw.ascends
+    share = None if draw is None else draw.newest_share(_values(design, facts, name), TENTHS)
+    counts_up = writes.arrival == "sequential" if draw is None else (share or 0.0) >= HALF
     is_free = writes.arrival != "per" or writes.entity != name
     return name if counts_up and is_free else None
+
+
+def share_of_front(
+    design: Design, facts: Mapping[str, Facts], name: str, boundaries: Boundaries
+) -> float:
+    """Share of a moment's events that the region at the front takes, if keys begin with a field.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        name: the field that moves.
+        boundaries: where regions begin; as if each held as many of the values.
+    """
+    draw = design.writes.draws.get(name)
+    regions = len(boundaries) if len(boundaries) > 1 else design.cluster.servers
+    share = None
+    if draw is not None:
+        share = draw.newest_share(_values(design, facts, name), regions)
+    return 1.0 if share is None else share
+
+
+def _values(design: Design, facts: Mapping[str, Facts], name: str) -> int:
+    """How many values a field has; the most its type has where nothing tells."""
+    known = facts.get(name)
+    told = known.distinct if known is not None else None
+    return told or design.fields[name].type.domain.size
 
 
 @dataclass(frozen=True, slots=True)

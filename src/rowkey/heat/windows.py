@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import counted
 from rowkey.heat.skew import even_share, even_spread
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class _Sums:
         each = "" if self.placements.servers == 1 else f", {PER_SERVER} a server"
         return (
             f"only {covered:.0%} of the events lie in windows of {width_s} s that hold "
-            f"{self.enough:,} events or more{each}"
+            f"{counted(self.enough, 'event')} or more{each}"
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import RowError, SampleError
+from rowkey.errors import RowError, SampleError, counted
 from rowkey.heat import Came, declared_facts
 from rowkey.schema import SURE, Facts
 from rowkey.workload import Distinct, Profile, format_for, open_sample
@@ -60,7 +60,7 @@ class Seen:
         """What its events are too few for, as a sentence without its end; empty if they are not."""
         if not self.is_thin:
             return ""
-        has = "1 event" if self.events == 1 else f"{self.events} events"
+        has = counted(self.events, "event")
         return (
             f"the sample has {has}; shares, order and numbers of values are judged from {SURE} on"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import prefixes_of
+from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding, codes_of
 from rowkey.heat.leading import deciding_fields, is_of_time, leading_part, moves_with_clock
@@ -60,10 +61,12 @@ class MissedSplits(Cause):
         if not misses and not (is_spread_evenly(design.key) and most >= TWICE / regions):
             return None
         figures = {"regions": regions, "unreachable": unreachable, "expected": most}
-        message = f"{unreachable} of {regions} regions can hold no key." if unreachable else ""
+        message = (
+            f"{unreachable} of {counted(regions, 'region')} can hold no key." if unreachable else ""
+        )
         bound = servers / max(min(regions - unreachable, servers), 1)
         if is_spread_evenly(design.key):
-            message += f" {most:.2%} of all keys fall into one of {regions} regions."
+            message += f" {most:.2%} of all keys fall into one of {counted(regions, 'region')}."
             message = message.strip()
             bound = max(bound, servers * most)
         return Finding(cls.name, message, bound, figures, _remedy(design))
@@ -129,11 +132,11 @@ def _finding(
     regions, empty, fullest = seen
     low, high = min(keys)[:8].hex(), max(keys)[:8].hex()
     message = (
-        f"Keys lie between {low} and {high}, and the fullest of {regions} regions took "
+        f"Keys lie between {low} and {high}, and the fullest of {counted(regions, 'region')} took "
         f"{fullest:.2%} of them."
     )
     if empty:
-        message = f"{empty} of {regions} regions got no write. {message}"
+        message = f"{empty} of {counted(regions, 'region')} got no write. {message}"
     if foreseen:
         message = f"{foreseen} {message}"
     servers = design.cluster.servers

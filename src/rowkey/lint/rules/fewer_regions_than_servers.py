@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ line = { type = "text", max_bytes = 500 }
             idle = servers - count
             yield self.finding(
                 "splits",
-                f"{count} regions on {servers} servers: {idle} take{'s' * (idle == 1)} no part "
+                f"{counted(count, 'region')} on {counted(servers, 'server')}: {idle} "
+                f"take{'s' * (idle == 1)} no part "
                 "until regions split",
                 f"Take {subject.sizing.regions}.",
                 value=count,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ limit = 1000
             return
         yield self.finding(
             "key",
-            f"{buckets:,} buckets on {subject.cluster.servers} servers: each answer of "
-            f"{asking[0].read.name} is merged from {buckets:,} ranges or more",
+            f"{counted(buckets, 'bucket')} on {counted(subject.cluster.servers, 'server')}: each "
+            "answer of "
+            f"{asking[0].read.name} is merged from {counted(buckets, 'range')} or more",
             f"Take {2 * subject.cluster.servers}, two a server.",
             value=buckets,
             verdict="Their number follows from the servers, not from the regions.",
