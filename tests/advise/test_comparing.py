@@ -300,7 +300,7 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
     rows = [f"h-{n},{n},{'x' * (12 if n == 5 else 3)}" for n in range(40)]
     path.write_text("\n".join(["host,ts,note", *rows, ""]))
     narrow = {**FIELDS, "note": {"type": "text", "max_bytes": 20}}
-    with pytest.raises(Incomparable, match="1 events that others take are none of this design"):
+    with pytest.raises(Incomparable, match="1 event that others take is none of this design"):
         compare([design(KEYS[0]), design("[note][ts]", fields=narrow)], path)
 
 

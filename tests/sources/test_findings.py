@@ -97,7 +97,7 @@ FOUND: dict[str, list[str]] = {
     "slices/day": ["slice-length"],
     "slices/rows": [],
     "waybills/better": [],
-    "waybills/number_first": [],  # how fast numbers rise shows when they come
+    "waybills/number_first": ["monotone-lead"],
     "waybills/time_first": ["monotone-lead", "value-behind-range"],
 }  # fmt: skip
 ALLOWED = {

@@ -173,7 +173,8 @@ def _check_events(trials: Sequence[_Trial], mistakes: list[Mistake]) -> None:
         assert trial.source is not None
         fewer = most - trial.source.total
         if fewer:
-            what = f"{counted(fewer, 'event')} that others take are none of this design"
+            is_ = "is" if fewer == 1 else "are"
+            what = f"{counted(fewer, 'event')} that others take {is_} none of this design"
             first = trial.source.left_out.first
             remedy = f"The first that it leaves out: {first}." if first else ""
             mistakes.append(Mistake(f"{trial.name}: sample", what, counted(most, "event"), remedy))

@@ -185,10 +185,16 @@ OF_RANGES = "fan_out"
 """The measure that praises no read of the whole table, though that is one range."""
 
 
+def _is_whole(name: str, result: ReadResult) -> bool:
+    """Whether the key serves nothing of what is asked: the first rows in its order are served."""
+    is_served = result.serves_order and not result.residual
+    return name == OF_RANGES and result.is_full_scan and not is_served
+
+
 def _asked(name: str, result: ReadResult, value: Callable[[ReadResult], float | None]) -> Figure:
     if result.error:
         return Figure(None, is_exact=False, reason=result.error)
-    found, whole = value(result), name == OF_RANGES and result.is_full_scan
+    found, whole = value(result), _is_whole(name, result)
     reason = "" if found is not None else "no row is returned"
     return Figure(found, is_exact=False, reason=reason, is_whole=whole)
 
@@ -221,6 +227,6 @@ def _weighed(
     if failed:
         return Figure(None, is_exact=False, reason=f"not asked: {', '.join(failed)}")
     found = mean([(shares[read.name], read) for read in results])
-    whole = name == OF_RANGES and any(read.is_full_scan for read in results)
+    whole = any(_is_whole(name, read) for read in results)
     reason = "" if found is not None else "no row is returned"
     return Figure(found, is_exact=False, reason=reason, is_whole=whole)

@@ -43,10 +43,12 @@ class MovingFront(Cause):
         )
         known = facts.get(field or "")
         share = 1.0 if field is None else share_of_front(design, facts, field, boundaries)
-        takes = "all writes" if share == 1 else f"{share:.0%} of the writes"
+        takes = "all writes, whatever the number of regions"
+        if share < 1:
+            takes = f"{share:.0%} of the writes, for the newest values come most"
         return Finding(
             cls.name,
-            f"{what}: at any moment one region takes {takes}, whatever the number of regions.",
+            f"{what}: at any moment one region takes {takes}.",
             max(design.cluster.servers * share, 1.0),
             {"field": field, "rising": known.rising if known is not None else None},
             _remedy(design, is_import=is_import),
