@@ -62,6 +62,17 @@ def _printable(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 
 
+def counted(count: float, noun: str) -> str:
+    """A number with its noun, which is of several unless the number is one.
+
+    >>> counted(1, "row"), counted(1_200, "row"), counted(1.0, "range"), counted(1.04, "range")
+    ('1 row', '1,200 rows', '1 range', '1.0 ranges')
+    """
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,.0f} {noun}s" if count == int(count) else f"{count:,.1f} {noun}s"
+
+
 def shown(value: object) -> str:
     """A value as a message names it; a number too long to be read is not written out.
 

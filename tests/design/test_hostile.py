@@ -128,7 +128,7 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "family_control": (BASE + '[families."a\\u0000b"]', "characters in it that do not print"),
     "family_long": (BASE + f"[families.{'a' * 300}]", "is 300 bytes long"),
     "table_names": (BASE.replace('"logs"', '"a/b:c"'), "'a/b' has '/' in it"),
-    "field_control": (_name('"a\\u0007b"'), "fields.a\\x07b: 'a\\x07b' cannot be named in a key"),
+    "field_control": (_name('"a\\u0007b"'), "'a\\x07b' cannot be named in a key"),
     "field_quote": (_name("'a\"b'"), "cannot be named in a key"),
     "field_backslash": (_name("'a\\b'"), "cannot be named in a key"),
     "field_empty": (_name("''"), "a field's name is empty"),

@@ -99,7 +99,7 @@ FOUND: dict[str, list[str]] = {
     "slices/day": ["RK505 key"],
     "slices/rows": [],
     "waybills/better": [],
-    "waybills/number_first": [],  # how fast numbers rise shows when they come
+    "waybills/number_first": ["RK101 key"],
     "waybills/time_first": ["RK101 key", "RK605 reads[0].where"],
 }  # fmt: skip
 """What is found in each design, as code and path."""

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design.dump import toml_name
 from rowkey.design.paths import in_order, path_text, prefixes
 from rowkey.design.scanner import MOST_BYTES, Spot, Spots, scan, spans_of, spot_of, too_large
 from rowkey.errors import DeclarationError, Mistake, printable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 BOM = "\ufeff"
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
+_NAME = re.compile(r"[\w-]+")
 _HALF = re.compile("[\ud800-\udfff]")
 """Of a pair that stands for one character in UTF-16; how Python reads bytes that are not UTF-8."""
 _CUT = 80
@@ -190,7 +192,7 @@ def _of(problem: DeclarationError, source: str) -> DeclarationError:
 
 
 def _syntax(text: str, problem: str) -> Mistake:
-    """A syntax error with its place, and the remedy where a key's escapes caused it."""
+    """A syntax error with its place, and the remedy where a key's escapes or a name caused it."""
     match = _WHERE.search(problem)
     number, column = spot_of(text, len(text))
     if match and match[1]:
@@ -201,8 +203,18 @@ def _syntax(text: str, problem: str) -> Mistake:
     remedy = ""
     if line.startswith("key") and ("\\" in line or line.count('"') > 2):
         remedy = "Write a key with escapes or quoted names between ''' and '''."
+    if match and match[2] and (name := _unquoted(lines[number - 1], int(match[2]) - 1)):
+        remedy = f"Quote it: {toml_name(name)}."
     for beginning, what, allowed in _SYNTAX:
         if problem.startswith(beginning):
             return Mistake("", f"{what}{shown}", allowed, remedy, number, column)
     what = _WHERE.sub("", problem).rstrip(".")
     return Mistake("", f"the file is no TOML: {what}{shown}", "", remedy, number, column)
+
+
+def _unquoted(line: str, at: int) -> str:
+    """The name around a place of a line that is no bare key for its letters alone; else empty."""
+    for found in _NAME.finditer(line):
+        if found.start() <= at < found.end() and not found[0].isascii():
+            return found[0]
+    return ""

@@ -2,14 +2,13 @@
 
 from rowkey.heat.causes import KINDS as CAUSES
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import Evidence, Finding, Measured
+from rowkey.heat.evidence import Came, Evidence, Finding, Measured
 from rowkey.heat.foresight import declared_facts, foreseen
 from rowkey.heat.leading import entities, is_of_time, leading_part, moves_with_clock
 from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
 from rowkey.heat.proposals import Spreading, spread_key, wider_bucket
 from rowkey.heat.reachable import region_shares
-from rowkey.heat.shares import EqualCounts, Shares
 from rowkey.heat.skew import (
     balancer_cost,
     effective,
@@ -21,12 +20,13 @@ from rowkey.heat.skew import (
     peak_to_mean,
     variation,
 )
-from rowkey.heat.windows import PER_SERVER, WIDTHS_S, Skew, WindowCounts
+from rowkey.heat.windows import PER_SERVER, WIDTHS_S, EqualCounts, Shares, Skew, WindowCounts
 
 __all__ = [
     "CAUSES",
     "PER_SERVER",
     "WIDTHS_S",
+    "Came",
     "Cause",
     "EqualCounts",
     "Evidence",

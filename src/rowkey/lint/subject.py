@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
     from rowkey.design import Design, Properties
+    from rowkey.heat import Came
     from rowkey.heat import Finding as Foreseen
     from rowkey.keys import Key, Part
     from rowkey.lint.seen import Seen
@@ -195,10 +196,17 @@ class Subject:
         except DeclarationError:
             return None
 
+    @property
+    def came(self) -> Came | None:
+        """Events that came, with their keys; None where they are too few, or keys are salted."""
+        if self.seen is None or self.seen.is_thin or self.key.is_salted:
+            return None
+        return self.seen.came
+
     @cached_property
     def causes(self) -> Mapping[str, Foreseen]:
         """The causes of heat that the design shows by itself, by name."""
-        found = foreseen(self.design, self.facts, self.boundaries)
+        found = foreseen(self.design, self.facts, self.boundaries, self.came)
         return {cause.code: cause for cause in found}
 
     # Reads

@@ -192,6 +192,17 @@ class Draw(ABC):
         """
         return 1 / distinct
 
+    def newest_share(self, distinct: int, parts: int) -> float | None:
+        """Share of a moment's events that fall into one of so many equal stretches of the values.
+
+        It is the stretch of those that came last; None where values do not come in their order.
+
+        Args:
+            distinct: how many values there are.
+            parts: how many stretches they are cut into, from 1 on.
+        """
+        return 1.0 if self.ascends else None
+
 
 def chance_for(purpose: str, seed: int) -> np.random.Generator:
     """Random numbers for one purpose, independent of those for any other.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import deciding_fields, leading_part
@@ -88,7 +89,7 @@ def _are_few(values: int, regions: int) -> bool:
 def _message(names: Sequence[str], values: str, regions: int, then: str) -> str:
     has = "has" if len(names) == 1 else "have together"
     plural = "value" if values == "1" else "values"
-    return f"{' and '.join(names)} {has} {values} {plural} for {regions:,} regions: {then}"
+    return f"{' and '.join(names)} {has} {values} {plural} for {counted(regions, 'region')}: {then}"
 
 
 def _left_empty(values: int, regions: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import moves_with_clock
+from rowkey.heat.leading import moves_with_clock, share_of_front
 from rowkey.heat.proposals import spread_key
 
 if TYPE_CHECKING:
@@ -42,10 +42,14 @@ class MovingFront(Cause):
             _import() if is_import else f"the key begins with {field}, which moves with the clock"
         )
         known = facts.get(field or "")
+        share = 1.0 if field is None else share_of_front(design, facts, field, boundaries)
+        takes = "all writes, whatever the number of regions"
+        if share < 1:
+            takes = f"{share:.0%} of the writes, for the newest values come most"
         return Finding(
             cls.name,
-            f"{what}: at any moment one region takes all writes, whatever the number of regions.",
-            float(design.cluster.servers),
+            f"{what}: at any moment one region takes {takes}.",
+            max(design.cluster.servers * share, 1.0),
             {"field": field, "rising": known.rising if known is not None else None},
             _remedy(design, facts, is_import=is_import),
         )

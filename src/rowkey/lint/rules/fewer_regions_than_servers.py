@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.schema import Call, Constant
 
@@ -67,7 +68,8 @@ line = { type = "text", max_bytes = 500 }
                 remedy = f"Take {wanted} buckets, which are regions{subject.asked_then(wanted)}."
             yield self.finding(
                 "splits",
-                f"{count} regions on {servers} servers: {idle} take{'s' * (idle == 1)} no part "
+                f"{counted(count, 'region')} on {counted(servers, 'server')}: {idle} "
+                f"take{'s' * (idle == 1)} no part "
                 "until regions split",
                 remedy,
                 value=count,

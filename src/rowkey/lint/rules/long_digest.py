@@ -69,6 +69,7 @@ name = { type = "text", max_bytes = 200 }
             behind = [one for _, one in parts[index + 1 :]]
             whole = {n for one in behind for n in one.fields if one.residue(n).nothing}
             names = " and ".join(part.fields)
+            is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
             if whole.issuperset(part.fields):
                 yield self.finding(
                     "key",
@@ -77,10 +78,11 @@ name = { type = "text", max_bytes = 200 }
                     f"Write [digest({', '.join(part.fields)}, {self.ENOUGH})] in its place"
                     f"{self._splits(subject, part)}, or take a bucket.",
                     value=shown,
-                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    verdict=f"2 to 4 raw bytes spread as well as {width}"
+                    f"{' digits' if is_hex else ''}.",
                     bytes=width,
                 )
-            elif isinstance(part, Transform) and part.arguments.get("as") == "hex":
+            elif is_hex:
                 yield self.finding(
                     "key",
                     f"{shown} spells {width // 2} bytes of digest as {width} digits, in each cell, "
@@ -88,7 +90,7 @@ name = { type = "text", max_bytes = 200 }
                     f"Leave as=hex out; or put [digest({', '.join(part.fields)}, {self.ENOUGH})] "
                     f"in front of {names} itself{self._splits(subject, part)}.",
                     value=shown,
-                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    verdict=f"{width // 2} raw bytes tell as many values apart as {width} digits.",
                     bytes=width,
                 )
 

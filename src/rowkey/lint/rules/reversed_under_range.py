@@ -73,7 +73,15 @@ span  = "1h"
 limit = 1000
 """
 
-    OF_TIME = "A reversed time serves no range of time: an hour of seconds is 3,600 separate runs."
+    OF_TIME = "A reversed time serves no range of time: {} separate runs."
+    RUNS: ClassVar = (
+        (86_400_000_000_000, "a month of days is 30"),
+        (1_000_000_000, "an hour of seconds is 3,600"),
+        (1_000_000, "a second of milliseconds is 1,000"),
+        (1_000, "a millisecond of microseconds is 1,000"),
+        (1, "a microsecond of nanoseconds is 1,000"),
+    )
+    """A stretch of a time whose values are so many nanoseconds apart."""
     OF_OTHERS = "What spreads neighbours gives their order up: a range of them is no range of keys."
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
@@ -83,14 +91,15 @@ limit = 1000
             ordered = {ordering.field for ordering in one.read.order} & set(turned)
             for name in sorted(ranged | ordered):
                 what = "a stretch of" if name in ranged else "the order of"
-                is_time = subject.design.fields[name].type.tick is not None
+                tick = subject.design.fields[name].type.tick
+                runs = next((said for apart, said in self.RUNS if tick and apart <= tick), None)
                 yield self.finding(
                     one.path,
                     f"{one.read.name} asks {what} {name}, but {turned[name]} keeps no order: "
                     "values that are neighbours lie far apart",
                     self._remedy(subject, name, turned[name], one),
                     value=turned[name],
-                    verdict=self.OF_TIME if is_time else self.OF_OTHERS,
+                    verdict=self.OF_OTHERS if runs is None else self.OF_TIME.format(runs),
                     field=name,
                     read=one.read.name,
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ state = "u8"
                 if fits and room < mean and all(map(form.fullmatch, texts)):
                     yield self.finding(
                         subject.at("fields", name),
-                        f"all {len(texts):,} values of {name} are {what}: {mean:,.3g} bytes of "
+                        f"all {counted(len(texts), 'value')} of {name} are {what}: {mean:,.3g} "
+                        "bytes of "
                         f"text where {room} do, in every cell",
                         f"Declare {typed.format(len(texts[0]))}.",
                         value=field.type.name,

@@ -87,7 +87,7 @@ line = { type = "text", max_bytes = 500 }
     def _together(subject: Subject, step_s: float) -> float | None:
         """Events that come within a step of the time, on average, if their rate is known."""
         time, seen = subject.design.writes.time, subject.seen
-        if seen is None or time is None or time.name not in subject.facts:
+        if seen is None or seen.is_thin or time is None or time.name not in subject.facts:
             rate = subject.design.writes.rate
             return None if rate is None else rate * step_s
         known, tick = subject.fact(time.name), time.type.tick or 1

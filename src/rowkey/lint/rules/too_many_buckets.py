@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ limit = 1000
         cut = "" if subject.design.cut.algorithm == "per_bucket" else ', and splits = "per_bucket"'
         yield self.finding(
             "key",
-            f"{buckets:,} buckets on {subject.cluster.servers} servers: each answer of "
-            f"{asking[0].read.name} is merged from {buckets:,} ranges or more",
+            f"{counted(buckets, 'bucket')} on {counted(subject.cluster.servers, 'server')}: each "
+            f"answer of {asking[0].read.name} is merged from {counted(buckets, 'range')} or more",
             f"Take {2 * subject.cluster.servers}, two a server{cut}.",
             value=buckets,
             verdict="Their number follows from the servers, not from the regions.",

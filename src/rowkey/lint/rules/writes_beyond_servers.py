@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ rate = "200000/s"
             busiest = writes.rate * cause.bound / cluster.servers
             yield self.finding(
                 "writes.rate",
-                f"the busiest of {cluster.servers} servers is given {busiest:,.0f} events a "
+                f"the busiest of {counted(cluster.servers, 'server')} is given "
+                f"{counted(round(busiest), 'event')} a "
                 f"second, for {cause.code.replace('_', ' ')}, and takes {cluster.capacity:,.0f}",
                 "Mend the skew first: more servers do not help it.",
                 value=writes.rate,
@@ -113,7 +115,8 @@ rate = "200000/s"
         enough = -(-rate * servers // most)
         return self.finding(
             path,
-            f"{rate:,.0f} events come a second{when}, and {servers} servers take {most:,.0f}, were "
+            f"{counted(round(rate), 'event')} come a second{when}, and "
+            f"{counted(servers, 'server')} take {most:,.0f}, were "
             "they spread evenly",
             f"Take {self._enough(subject, int(enough))}, or put fewer and larger rows.",
             severity="warning" if when else None,
