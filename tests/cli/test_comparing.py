@@ -72,7 +72,7 @@ def test_the_best_of_a_row_is_marked() -> None:
     assert (["5,000"], True) == (bears[:1], bears[1].endswith("*"))
     assert [True, False] == [cell.endswith("*") for cell in rows["bytes of a row key"]]
     assert ["4", "4"] == rows["regions"]
-    assert ["1", "1*"] == rows["ranges"], "one range that is the whole table is no best"
+    assert ["all", "1*"] == rows["ranges"]
 
 
 @pytest.mark.usefixtures("folder")

@@ -76,7 +76,8 @@ class Measure:
         }
         least = min(known.values(), default=0)
         best = tuple(n for n, value in known.items() if value <= least + self.within)
-        return best if len(best) < len(known) else ()
+        valued = sum(one.value is not None for one in self.figures)
+        return best if len(best) < valued else ()
 
 
 @dataclass(frozen=True)

@@ -227,6 +227,6 @@ def _weighed(
     if failed:
         return Figure(None, is_exact=False, reason=f"not asked: {', '.join(failed)}")
     found = mean([(shares[read.name], read) for read in results])
-    whole = any(_is_whole(name, read) for read in results)
+    whole = sum(shares[read.name] for read in results if _is_whole(name, read)) > ASKED_WITHIN
     reason = "" if found is not None else "no row is returned"
     return Figure(found, is_exact=False, reason=reason, is_whole=whole)
