@@ -172,7 +172,7 @@ def _type(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Word
     name = _steps(finding.path)[1]
     field = words["fields"][name]
     kept = {} if isinstance(field, str) else {n: v for n, v in field.items() if n in KEPT}
-    changed = _with(words)
+    changed = _cut(words, finding.remedy)
     changed["fields"][name] = {**kept, "type": match[1]}
     if match[2]:
         changed["fields"][name]["width"] = int(match[2])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import example_values, path_text, properties_of
+from rowkey.design import example_values, path_text, properties_of, toml_value
 from rowkey.errors import DeclarationError, Mistakes, ReadError
 from rowkey.heat import Spreading, declared_facts, foreseen, leading_part
 from rowkey.keys import Transform, bound_key, nested
@@ -236,6 +236,17 @@ class Subject:
             return ""
         asks = "asks" if len(names) == 1 else "ask"
         return f"; {' and '.join(names)} then {asks} {buckets:,} ranges for {now:,}"
+
+    def cut_for_bytes(self, part: Part) -> str:
+        """What is said of the splits where a part that is spelled in digits becomes plain bytes.
+
+        Nothing where it does not lead the key, or the splits are quantiles, which follow it.
+        """
+        cut = self.design.cut
+        if part is not self.leading or self.boundaries is None or cut.algorithm == "sample":
+            return ""
+        evenly = {"algorithm": "uniform", "regions": len(self.boundaries)}
+        return f", and cut with splits = {toml_value(evenly)}"
 
     def serving_key(self, one: PlannedRead) -> Spreading | None:
         """A key of another table that serves a read, and its splits; None if none is known.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.design import toml_value
 from rowkey.keys import Order, Transform
 from rowkey.lint.contract import Rule
 
@@ -97,11 +96,5 @@ name = { type = "text", max_bytes = 200 }
     @staticmethod
     def _splits(subject: Subject, part: Part) -> str:
         """What is said of the splits where those that stand were made for digits."""
-        if not isinstance(part, Transform) or part.arguments.get("as") != "hex":
-            return ""
-        if part is not subject.leading or subject.boundaries is None:
-            return ""
-        if subject.design.cut.algorithm == "sample":
-            return ""
-        cut = {"algorithm": "uniform", "regions": len(subject.boundaries)}
-        return f", and cut with splits = {toml_value(cut)}"
+        is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
+        return subject.cut_for_bytes(part) if is_hex else ""

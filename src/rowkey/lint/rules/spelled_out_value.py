@@ -84,10 +84,18 @@ state = "u8"
                         f"all {counted(len(texts), 'value')} of {name} are {what}: {mean:,.3g} "
                         "bytes of "
                         f"text where {room} do, in every cell",
-                        f"Declare {typed.format(len(texts[0]))}.",
+                        f"Declare {typed.format(len(texts[0]))}"
+                        f"{self._splits(subject, name, typed)}.",
                         value=field.type.name,
                         verdict=self.OF_DIGESTS if width is None else "",
                         bytes=mean,
                         possible=room,
                     )
                     break
+
+    def _splits(self, subject: Subject, name: str, typed: str) -> str:
+        """What is said of the splits where digests lead the key and become bytes."""
+        part = subject.leading
+        if part is None or part.fields != (name,) or not part.residue(name).nothing:
+            return ""
+        return subject.cut_for_bytes(part) if typed == self.HEX else ""
