@@ -23,8 +23,8 @@ def command(table: str, url: str, output: str | None) -> None:
     and said.
 
     \b
-    rowkey describe logs --on hbase://zk1,zk2:2181/hbase > logs.toml
-    rowkey describe ns:events --on hbase://zk1:2181/hbase -o events.toml
+    rowkey describe logs --on rocks:./data > found.toml
+    rowkey describe logs --on rocks:./data -o described.toml
     """
     from pathlib import Path
 

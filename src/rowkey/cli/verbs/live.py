@@ -49,8 +49,8 @@ def command(
     were just written are read, to tell why. Leaves with 1 if it runs hot.
 
     \b
-    rowkey live logs --on hbase://zk1,zk2:2181/hbase
-    rowkey live logs --on hbase://zk1:2181/hbase --design logs.toml --every 5s --for 10m -f jsonl
+    rowkey live logs --on rocks:./data --every 500ms --for 1s
+    rowkey live logs --on rocks:./data --design logs.toml --every 500ms --for 1s -f jsonl
     """
     from rowkey.design import Design
     from rowkey.observe import watch

@@ -56,7 +56,7 @@ def command(
     with 1 where a count is another, or not known.
 
     \b
-    rowkey prove logs.toml --on hbase://zk1,zk2:2181/hbase --sample events.csv
+    rowkey prove logs.toml --on rocks:./proof --sample events.csv
     rowkey prove logs.toml --on rocks:./proof --sample events.csv --phases 5 -f json
     """
     from rowkey.design import Design
