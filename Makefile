@@ -6,7 +6,7 @@ READY := .venv/ready
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-hbase check format docs bench hbase lock clean
+.PHONY: help demo proof test test-long test-hbase check format docs bench hbase lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*  # ' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
@@ -29,7 +29,7 @@ test-long: $(READY)  # the same laws with deeper loops, and what each part took
 
 VERSION ?= 2.5.13-hadoop3
 test-hbase: $(READY)  # what is asked of a cluster, asked of another HBase: make test-hbase VERSION=...
-	ROWKEY_HBASE_VERSION=$(VERSION) $(BIN)/pytest -m "not long" tests/engines tests/hbase tests/table/test_on_a_cluster.py
+	ROWKEY_HBASE_VERSION=$(VERSION) $(BIN)/pytest -m "not long" tests/engines tests/hbase tests/table/test_on_a_cluster.py tests/observe/test_on_hbase.py
 
 check: $(READY)  # style, types, import walls, stale docs
 	$(BIN)/ruff check .
@@ -41,6 +41,9 @@ check: $(READY)  # style, types, import walls, stale docs
 format: $(READY)  # let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+proof: $(READY)  # prove sixteen designs on a real cluster, and write docs/proof.md
+	$(BIN)/python tools/proof.py
 
 docs: $(READY)  # write the generated reference anew
 	$(BIN)/python tools/docs.py

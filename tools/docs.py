@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FOLDER = DOCS / "reference"
-HELP = ROOT / "src" / "rowkey" / "cli" / "help.txt"
+HELP = ROOT / "src" / "rowkey" / "cli" / "pages" / "help.txt"
 sys.path.insert(0, str(ROOT))
 
 from tools.reference import beside, command_help, outside, written  # noqa: E402

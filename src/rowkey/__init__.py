@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 # A room is reached as an attribute too: rowkey.simulate.run(design).
 _DOORS = (
-    "advise", "cells", "design", "heat", "keys", "lint", "plan", "regions", "simulate", "table",
-    "workload",
+    "advise", "cells", "design", "heat", "keys", "lint", "observe", "plan", "regions", "simulate",
+    "table", "workload",
 )  # fmt: skip
 
 if TYPE_CHECKING:

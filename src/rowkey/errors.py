@@ -62,6 +62,17 @@ def _printable(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 
 
+def counted(count: float, noun: str) -> str:
+    """A number with its noun, which is of several unless the number is one.
+
+    >>> counted(1, "row"), counted(1_200, "row"), counted(1.0, "range"), counted(1.04, "range")
+    ('1 row', '1,200 rows', '1 range', '1.0 ranges')
+    """
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,.0f} {noun}s" if count == int(count) else f"{count:,.1f} {noun}s"
+
+
 def shown(value: object) -> str:
     """A value as a message names it; a number too long to be read is not written out.
 
@@ -92,6 +103,7 @@ class Mistake:
         allowed: what is allowed there, or an empty string.
         remedy: what to write instead, or an empty string.
         line: line of the file, from 1; 0 if there is no file.
+        column: character of that line, from 1, with which what is wrong begins; 0 if unknown.
 
     >>> print(Mistake("key[0].n", "70000 is out of range", "1..65536", "Use fewer buckets."))
     key[0].n: 70000 is out of range; expected 1..65536. Use fewer buckets.
@@ -102,6 +114,7 @@ class Mistake:
     allowed: str = ""
     remedy: str = ""
     line: int = 0
+    column: int = 0
 
     def __post_init__(self) -> None:
         for piece in ("path", "what", "allowed", "remedy"):
@@ -122,7 +135,7 @@ class DeclarationError(RowkeyError, ValueError):
 
     Args:
         mistakes: every mistake found, in the order of the file.
-        source: name of the file, printed before each line number.
+        source: name of the file, printed before each line and column.
     """
 
     def __init__(self, mistakes: Iterable[Mistake], source: str = "") -> None:
@@ -132,7 +145,8 @@ class DeclarationError(RowkeyError, ValueError):
 
     def _sentences(self) -> Iterator[str]:
         for mistake in self.mistakes:
-            place = ":".join(filter(None, (escaped(self.source), str(mistake.line or ""))))
+            numbers = (str(number) for number in (mistake.line, mistake.column) if number)
+            place = ":".join(filter(None, (escaped(self.source), *numbers)))
             yield f"{place}: {mistake}" if place else str(mistake)
 
 

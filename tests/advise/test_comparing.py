@@ -15,6 +15,7 @@ from rowkey.advise import MOST_DESIGNS, Comparison, Figure, Measure, compare
 from rowkey.design import Design
 from rowkey.errors import Incomparable
 from rowkey.lint import check, look
+from rowkey.render import comparison_lines
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
@@ -94,6 +95,22 @@ def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> 
     found = compare([design(*words), design(*words)], sample, clock=time.perf_counter)
     assert figures(found, 0) == figures(found, 1)
     assert [] == [one.name for one in found.measures if one.best]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (None, ("logs", "logs#2", "logs#3")),
+        (["a", "b", "a"], ("a", "b", "a#2")),
+        (["a", "a", "a#2"], ("a", "a#2", "a#2#2")),
+    ],
+)
+def test_designs_of_one_name_are_called_apart(
+    names: list[str] | None, expected: tuple[str, ...], sample: Path
+) -> None:
+    """Else nobody could say which of two columns is whose."""
+    found = compare([design(KEYS[0])] * 3, sample, names=names)
+    assert expected == tuple(one.name for one in found.designs)
 
 
 @settings(max_examples=5)
@@ -212,30 +229,45 @@ def test_best(
     assert best == Measure("m", "", figures, better, within).best
 
 
+@pytest.mark.parametrize("splits", [["h-4"], {"algorithm": "sample", "regions": 4}])
+def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, splits: Any) -> None:
+    """Of three keys two narrow the read: the better of them is best, and the third is said so."""
+    keys = ("[bucket(host, 4)][host][ts]", "[bucket(ts, 4)][host][ts]", "[ts][host]")
+    found = compare([design(key, splits) for key in keys], sample)
+    one = found.measure("fan_out", "tail")
+    assert [1.0, 4.0, 1.0] == [figure.value for figure in one.figures]
+    assert [False, False, True] == [figure.is_whole for figure in one.figures]
+    assert (0,) == one.best
+    assert (0,) == found.measure("read_per_returned", "tail").best
+    lines = list(comparison_lines(found))
+    assert any(line.split() == ["ranges", "1*", "4", "all"] for line in lines), lines
+    assert [True] == [line.startswith("all: ") for line in lines if "the whole table" in line]
+
+
 GOOD = design(KEYS[0])
 WRONG: dict[str, tuple[list[Design], list[str]]] = {
     "one": ([GOOD], ["designs: 1 given; expected 2..8."]),
     "too many": ([GOOD] * (MOST_DESIGNS + 1), ["designs: 9 given; expected 2..8."]),
     "servers": (
         [GOOD, design(KEYS[0], cluster={"servers": 4})],
-        ["logs: cluster.servers: 4; expected 2, as in logs."],
+        ["logs#2: cluster.servers: 4; expected 2, as in logs."],
     ),
     "capacity": (
         [design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
-        ["logs: cluster.capacity: 20.0; expected 10.0, as in logs."],
+        ["logs#2: cluster.capacity: 20.0; expected 10.0, as in logs."],
     ),
     "order": (
         [GOOD, design(KEYS[0], writes={"sort": True})],
-        ["logs: writes.sort: True; expected False, as in logs."],
+        ["logs#2: writes.sort: True; expected False, as in logs."],
     ),
     "time": (
         [GOOD, design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
-        ["logs: writes.time: none; expected ts, as in logs.", "logs: read tail: '' in order",
-         "logs: read tail, order", "logs: read range, where: there is no field 'ts'"],
+        ["logs#2: writes.time: none; expected ts, as in logs.", "logs#2: read tail: '' in order",
+         "logs#2: read tail, order", "logs#2: read range, where: there is no field 'ts'"],
     ),
     "reads": (
         [GOOD, design(KEYS[0], reads=[{**TAIL, "limit": 6}])],
-        ["logs: read tail: 6 in limit; expected 5, as in logs."],
+        ["logs#2: read tail: 6 in limit; expected 5, as in logs."],
     ),
 }  # fmt: skip
 
@@ -268,7 +300,7 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
     rows = [f"h-{n},{n},{'x' * (12 if n == 5 else 3)}" for n in range(40)]
     path.write_text("\n".join(["host,ts,note", *rows, ""]))
     narrow = {**FIELDS, "note": {"type": "text", "max_bytes": 20}}
-    with pytest.raises(Incomparable, match="1 events that others take are none of this design"):
+    with pytest.raises(Incomparable, match="1 event that others take is none of this design"):
         compare([design(KEYS[0]), design("[note][ts]", fields=narrow)], path)
 
 

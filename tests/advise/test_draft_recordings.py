@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -14,11 +13,10 @@ from rowkey.advise import Draft, first_draft
 from rowkey.design import Design
 from rowkey.lint import check, look
 from rowkey.workload import open_sample
+from table.recordings import SHARED
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = Path(str(files("rowkey") / "examples"))
-LARGE = Path(os.environ.get("ROWKEY_DATA", ROOT.parent / "shared" / "data"))
-"""Recordings that are not part of the repository."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Recording:
     def draft(self) -> Draft:
         """The draft; skips, and says so, where the recording is not there."""
         if not self.path.exists():
-            pytest.skip(f"NOT DRAFTED: {self.path.name} is not there")
+            pytest.skip(f"NOT LOADED: {self.path.name}, to be drafted, is not beside rowkey")
         return first_draft(self.path, format_words=self.format, folder=self.path.parent)
 
 
@@ -72,12 +70,12 @@ RECORDINGS = [
         {"timestamp": "timestamp_s", "group": "choice", "sensor": "text", "value": "float64"},
     ),
     Recording(
-        LARGE / "flights_nyc13" / "flights.csv.zip",
+        SHARED / "flights_nyc13" / "flights.csv.zip",
         ("flight", "time_hour", "carrier"),
         {"time_hour": "timestamp_s", "dep_delay": "i16", "tailnum": "text", "month": "u8"},
     ),
     Recording(
-        LARGE / "flights_nyc13" / "weather.csv.gz",
+        SHARED / "flights_nyc13" / "weather.csv.gz",
         ("origin", "time_hour"),
         {"time_hour": "timestamp_s", "temp": "float64", "wind_dir": "u16"},
     ),

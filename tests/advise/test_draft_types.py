@@ -44,13 +44,13 @@ def drafted(folder: Path, name: str, values: list[str]) -> Design:
         ("at", ["2024-01-31 10:00:00.000001", "2024-01-31"], {"type": "text", "max_bytes": 64}),
         ("day", ["2024-01-31", "2024-02-29"], {"type": "date"}),
         ("day", ["20240131", "20240229"], {"type": "date"}),
-        ("day", ["20240131", "20240230"], {"type": "u32"}),
+        ("day", ["20240131", "20240230"] * 50, {"type": "u32"}),
         ("at", ["20240131100000", "20240131235959"], {"type": "timestamp_s"}),
         ("phone", ["1706659200", "1706659300"], {"type": "u64"}),
-        ("n", ["0", "63"], {"type": "u8"}),
-        ("size", ["0", "64"], {"type": "u16"}),
-        ("size", ["-1", "31"], {"type": "i8"}),
-        ("size", ["-1", "40000"], {"type": "i32"}),
+        ("n", ["0", "63"] * 50, {"type": "u8"}),
+        ("size", ["0", "64"] * 50, {"type": "u16"}),
+        ("size", ["-1", "31"] * 50, {"type": "i8"}),
+        ("size", ["-1", "40000"] * 50, {"type": "i32"}),
         ("size", ["18446744073709551615", "1"], {"type": "u64"}),
         ("size", ["18446744073709551616", "1"], {"type": "text", "max_bytes": 64}),
         ("zip", ["00501", "90210"], {"type": "digits", "width": 5}),
@@ -63,7 +63,7 @@ def drafted(folder: Path, name: str, values: list[str]) -> Design:
         ("peer", ["10.0.0.1", "255.255.255.255"], {"type": "ipv4"}),
         ("peer", ["10.0.0.1", "256.0.0.1"], {"type": "text", "max_bytes": 32}),
         ("level", ["WARN", "INFO"] * 60, {"type": "choice", "of": ("INFO", "WARN")}),
-        ("size", ["7", "", "12"], {"type": "u8", "nullable": True}),
+        ("size", ["7", "", "12"] * 50, {"type": "u8", "nullable": True}),
     ],
 )
 def test_a_column_gets_the_narrowest_type(
@@ -74,9 +74,31 @@ def test_a_column_gets_the_narrowest_type(
     assert words == words_of(drafted(tmp_path, name, values), name)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 99, 100])
+@pytest.mark.parametrize(("least", "wide", "narrow"), [(4, "u64", "u8"), (-4, "i64", "i8")])
+def test_few_numbers_do_not_tell_how_large_they_get(
+    count: int, least: int, wide: str, narrow: str, tmp_path: Path
+) -> None:
+    """A key of one byte would refuse what comes tomorrow: below 100 the widest type, and why."""
+    path = tmp_path / "rows.csv"
+    lines = [f"{least + n % 5},{1_706_659_200 + n}" for n in range(count)]
+    path.write_text("\n".join(["user,ts", *lines, ""]))
+    draft = first_draft(path)
+    assert (wide if count < 100 else narrow) == words_of(draft.design, "user")["type"]
+    said = "1 number does not" if count == 1 else f"{count} numbers do not"
+    assert (count < 100) == (f"{said} tell how large they get" in draft.text)
+
+
+def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:
+    """A column of 32 bits holds no larger number, however few were seen."""
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"user": pa.array([4, 5], pa.int32()), "v": ["a", "b"]}), path)
+    assert {"type": "u32"} == words_of(first_draft(path).design, "user")
+
+
 def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
     """NA among numbers is no number: the format says so, and the column may lack a value."""
-    design = drafted(tmp_path, "size", ["7", "NA", "12"])
+    design = drafted(tmp_path, "size", ["7", "NA", "12"] * 50)
     assert {"type": "u8", "nullable": True} == words_of(design, "size")
     assert {"kind": "csv", "nulls": ("NA",)} == {
         word: tuple(value) if isinstance(value, list) else value

@@ -37,6 +37,7 @@ tailnum = { type = "text", max_bytes = 6 }
 [writes]
 sort = true
 """
+HISTORY, A_DAY, DAY_S = "history of a flight", "departures of a day", 86_400
 NAMES = ("time_first", "mod", "hashed", "lossy")
 
 
@@ -66,8 +67,12 @@ class Flights:
             for one in entity.tolist()
         ]
         self.seconds = time[second]
+        self.which = which
+        self.counts = np.bincount(which)
+        self.last = np.zeros(len(entity), np.int64)
+        np.maximum.at(self.last, which, self.seconds)
         self.repeats = len(second) - len(entity)
-        self.latest_ten = float(np.minimum(np.bincount(which)[which], 10).mean())
+        self.latest_ten = float(np.minimum(self.counts[which], 10).mean())
         self.regions = {
             "time_first": np.searchsorted(splits, in_order[half:], "right"),
             "mod": self.seconds % REGIONS,
@@ -86,6 +91,30 @@ class Flights:
         """Bytes of all cells: 20, the key, the family `d`, the qualifier and the value of each."""
         cells = self.value_bytes | (more or {})
         return sum(len(self) * (20 + key_bytes + 1 + len(q)) + total for q, total in cells.items())
+
+    def of_a_day(self, times: Any) -> float:
+        """How many of some times lie in the 24 hours from a departure on, on average of all."""
+        ordered = np.sort(times)
+        first, end = (np.searchsorted(ordered, self.seconds + after) for after in (0, DAY_S))
+        return float((end - first).mean())
+
+    def until_ten(self) -> float:
+        """Rows of the table until ten of a flight have come, were they spread evenly over it."""
+        return float((len(self) * np.minimum(10 / self.counts, 1))[self.which].mean())
+
+    def leads(self, name: str) -> dict[str, int]:
+        """How many leading bytes the rows of an answer can have: each is a range of its own.
+
+        Of a flight and of a day; what a key does not hold in front is one range.
+        """
+        if name == "time_first":
+            return {HISTORY: 1, A_DAY: 1}
+        if name == "mod":
+            of_day = {second % REGIONS for second in range(DAY_S)}
+            return {HISTORY: REGIONS, A_DAY: len(of_day)}
+        of_flight = {len(set(self.regions[name][self.which == one].tolist())) for one in range(50)}
+        all_of_them = len(set(self.regions[name].tolist()))
+        return {HISTORY: max(of_flight), A_DAY: all_of_them if name == "hashed" else 1}
 
     def skew(self, name: str) -> float:
         """The busiest server's median share of 50 windows of equal numbers, times the servers."""
@@ -178,6 +207,33 @@ def test_reads(found: Comparison) -> None:
     assert [1, 1] == values(found, "read_per_returned", day)[:2]
     assert [1, 1] == values(found, "read_per_returned", history)[2:]
     assert (0, 1) == found.measure("read_per_returned", day).best
+
+
+def test_ranges_of_a_read(found: Comparison, flights: Flights) -> None:
+    """By hand: leading bytes under which an answer can lie; a day without a time is one scan."""
+    for read in (HISTORY, A_DAY):
+        by_hand = [flights.leads(name)[read] for name in NAMES]
+        assert by_hand == values(found, "fan_out", read)
+
+
+def test_rows_read_for_a_day(found: Comparison, flights: Flights) -> None:
+    """With the time in front those of the day; else all, of which a day's are returned."""
+    day = flights.of_a_day(flights.seconds)
+    returned = values(found, "rows_returned", A_DAY)
+    assert pytest.approx([day] * 3, rel=0.03) == returned[:3]
+    left = flights.of_a_day(flights.last)
+    assert pytest.approx(left, rel=0.15) == returned[3]
+    by_hand = [1.0, 1.0, len(flights) / day, len(flights.last) / left]
+    assert pytest.approx(by_hand, rel=0.15) == values(found, "read_per_returned", A_DAY)
+    assert pytest.approx(by_hand[:3], rel=0.03) == values(found, "read_per_returned", A_DAY)[:3]
+
+
+def test_rows_read_for_a_history(found: Comparison, flights: Flights) -> None:
+    """With the flight in front its own; else all until ten of it have come, spread evenly."""
+    by_hand = flights.until_ten() / flights.latest_ten
+    assert pytest.approx([by_hand, by_hand, 1.0, 1.0], rel=0.03) == values(
+        found, "read_per_returned", HISTORY
+    )
 
 
 def test_what_one_does_not_declare_it_is_asked_too(found: Comparison, flights: Flights) -> None:

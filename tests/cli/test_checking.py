@@ -110,9 +110,9 @@ def test_machines_are_told_the_same(folder: Path) -> None:
 
 def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
     """Its name and the number of its events are told; one that cannot be read is wrong usage."""
-    (folder / "rows.csv").write_text("ts,host,line\n" + "".join(f"{n},a,b\n" for n in range(50)))
+    (folder / "rows.csv").write_text("ts,host,line\n" + "".join(f"{n},a,b\n" for n in range(200)))
     told = document("front.toml", "--sample", "rows.csv")
-    assert {"path": "rows.csv", "events": 50} == told["sample"]
+    assert {"path": "rows.csv", "events": 200, "remark": None} == told["sample"]
     [front] = [one for one in told["findings"] if one["code"] == "RK101"]
     assert {"field": "ts", "rising": 1.0} == front["evidence"]
     assert 2 == run("check", "front.toml", "--sample", "nothing.csv").code

@@ -72,7 +72,7 @@ def test_the_best_of_a_row_is_marked() -> None:
     assert (["5,000"], True) == (bears[:1], bears[1].endswith("*"))
     assert [True, False] == [cell.endswith("*") for cell in rows["bytes of a row key"]]
     assert ["4", "4"] == rows["regions"]
-    assert ["1", "1"] == rows["ranges"]
+    assert ["all", "1*"] == rows["ranges"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -109,8 +109,8 @@ def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
     told = run("compare", "one.toml", "two.toml", FRONT, "--sample", "events.csv")
     assert (2, "") == (told.code, told.out)
     first, second = told.err.splitlines()
-    assert first.startswith("rowkey: one.toml:2: key")
-    assert second.startswith("rowkey: two.toml:4: fields.host")
+    assert first.startswith("rowkey: one.toml:2:1: key")
+    assert second.startswith("rowkey: two.toml:4:1: fields.host")
 
 
 @pytest.mark.usefixtures("folder")

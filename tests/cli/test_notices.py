@@ -170,7 +170,7 @@ def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
     out = run("check", *files, "-f", "github").out
     start = "::warning file=front.toml,line=2,title=RK101 monotone-lead::the key begins with ts"
     assert out.startswith(start)
-    assert "\n::error file=no%2C design.toml,line=1,title=mistake::table: " in out
+    assert "\n::error file=no%2C design.toml,line=1,col=1,title=mistake::table: " in out
     assert {"front.toml", "no, design.toml"} == {one["file"] for one in github_of(out)}
 
 

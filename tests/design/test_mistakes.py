@@ -41,13 +41,13 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
     assert expected_of(text) == [(one.line, str(one)) for one in found]
 
 
-def test_each_line_of_the_error_names_file_and_line() -> None:
+def test_each_line_of_the_error_names_file_line_and_column() -> None:
     """As compilers print it, so that editors jump there."""
     with pytest.raises(DeclarationError) as caught:
         Design.read(WRONG)
     lines = str(caught.value).splitlines()
     assert len(caught.value.mistakes) == len(lines)
-    assert all(re.match(rf"{re.escape(str(WRONG))}:\d+: [a-z]", line) for line in lines)
+    assert all(re.match(rf"{re.escape(str(WRONG))}:\d+:\d+: [a-z]", line) for line in lines)
 
 
 SENTENCE = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from tools.reference.claims import (
@@ -18,7 +19,13 @@ from tools.reference.claims import (
 )
 
 from docs.blocks import ROOT
-from rowkey.lint import RULES
+from rowkey.design import Design
+from rowkey.lint import RULES, check, look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.lint import Rule
 
 PAGE = ROOT / "docs" / "where-the-books-are-wrong.md"
 
@@ -57,12 +64,15 @@ def test_a_claim_that_nothing_holds_is_seen() -> None:
     rules = [rule for rule in held().rules if 35 not in rule.claims]
     (told,) = mistakes(stated(), Holding(rules, held().tests))
     assert "claim 35: no rule holds it, and no_rule does not say why" == told
+    tests = [test for test in held().tests if 35 not in test.claims]
+    (told,) = mistakes(stated(), Holding(held().rules, tests))
+    assert "claim 35: no test is marked with it, and no_test does not say why" == told
 
 
 def test_a_number_that_is_no_claim_is_seen() -> None:
     """A rule or a test of claim 89 is told by its name."""
     marked = Marked("tests/x.py", "test_x", (CLAIMS + 1,))
-    (told,) = mistakes(stated(), Holding(held().rules, [marked]))
+    (told,) = mistakes(stated(), Holding(held().rules, [*held().tests, marked]))
     assert "tests/x.py, test_x, holds claim 89, which there is not" == told
 
 
@@ -74,6 +84,8 @@ def test_a_number_that_is_no_claim_is_seen() -> None:
         (54, {"says": "it is so."}, "claim 54: 'it is so.' is no sentence"),
         (54, {"today": ""}, "claim 54 is wrong, and today says nothing"),
         (54, {"no_rule": "of this"}, "claim 54 has no_rule, and RK111 holds it"),
+        (77, {"no_test": ""}, "claim 77: no test is marked with it"),
+        (54, {"no_test": "of this"}, "claim 54 has no_test, and test_"),
         (54, {"verdict": "agrees"}, "subjects lead with claims [3, 4"),
         (88, {"number": 89}, "the claims are numbered [1, 2"),
     ],
@@ -129,6 +141,32 @@ def test_numbers_of_a_marker_are_written_out(numbers: str) -> None:
     text = f"import pytest\n@pytest.mark.claims({numbers})\ndef test_x(): ...\n"
     with pytest.raises(ValueError, match=r"tests/x\.py:2: write the numbers"):
         list(marked_tests("tests/x.py", text))
+
+
+DOUBTED = [
+    rule
+    for rule in held().rules
+    if any(one.verdict != "agrees" and one.number in rule.claims for one in stated().claims)
+]
+
+
+@pytest.mark.parametrize("rule", DOUBTED, ids=lambda rule: rule.name)
+def test_a_rule_of_a_claim_that_is_not_right_says_what_is(rule: type[Rule], tmp_path: Path) -> None:
+    """Each of its findings in its bad design carries today's verdict."""
+    design = Design.loads(rule.bad, source="design.toml")
+    path = tmp_path / "rows.csv"
+    path.write_text(rule.data)
+    found = check(design, look(design, path) if rule.data else None, select=[rule.code]).found
+    assert found
+    assert [] == [str(one) for one in found if not one.verdict]
+
+
+def test_many_rules_are_of_claims_that_are_not_right() -> None:
+    """Each claim with another verdict has such a rule, but for those that no rule can hold."""
+    doubted = [one for one in stated().claims if one.verdict != "agrees"]
+    told = {number for rule in DOUBTED for number in rule.claims}
+    assert [] == [one.number for one in doubted if one.number not in told and not one.no_rule]
+    assert len(DOUBTED) > 25
 
 
 def test_no_rule_from_elsewhere_holds_a_claim() -> None:

@@ -26,6 +26,23 @@ def test_a_table_is_what_it_was_made(bench: Bench) -> None:
     assert {"word": "value"} == dict(spec.attributes)
 
 
+def test_openings_are_told_apart(bench: Bench) -> None:
+    """Regions are counted in their openings: writing keeps them, a split begins others."""
+    store = bench.create([Family("d")], (b"g",))
+    first = store.openings()
+    put(store, b"a")
+    then = store.openings(5.0)
+    assert [one.opening for one in first] == [one.opening for one in then]
+    assert [1, 0] == [new.writes - old.writes for old, new in zip(first, then, strict=True)]
+    assert [(one.start, one.writes, one.reads) for one in store.regions()] == [
+        (one.start, one.writes, one.reads) for one in store.openings()
+    ]
+    store.split(b"c")
+    assert {one.opening for one in first[1:]} == {
+        one.opening for one in store.openings() if one.opening in {old.opening for old in first}
+    }
+
+
 def test_tables_are_listed_and_dropped(bench: Bench) -> None:
     """Names come in order; what is dropped is gone with its rows."""
     stores = [bench.create([Family("d")]) for _ in range(2)]

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rowkey.design import Design
 from rowkey.heat import foreseen
+from rowkey.lint import check, look
 from rowkey.regions import Boundaries
 from rowkey.schema import Facts
+from rowkey.simulate import run
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = 1_704_067_200
 HOSTS = {"type": "text", "max_bytes": 16, "distinct": 1_000}
 FIELDS: dict[str, Any] = {
     "host": HOSTS,
     "sensor": {"type": "text", "max_bytes": 16, "distinct": 47},
     "tenant": {"type": "text", "max_bytes": 16, "distinct": 1},
     "whale": {**HOSTS, "draw": {"kind": "zipf", "theta": 1.2}},
+    "listed": {**HOSTS, "heavy": ["00000000"], "draw": {"kind": "zipf", "theta": 1.5}},
     "status": {"type": "choice", "of": ["new", "paid", "sent"], "distinct": 3},
     "id": {"type": "u64", "distinct": 1_000_000},
     "ts": "timestamp_s",
@@ -103,6 +112,39 @@ def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached
         assert f"all events of the same {step:,} s meet in one of {n} numbers" in cause.message
 
 
+@pytest.mark.parametrize("every", [5, 20])
+def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
+    """Foreseen as a replay shows it, with the share that the newest sixteenth of them takes."""
+    values = 16_384
+    draw = {"kind": "latest", "every": every}
+    fields = {"id": {"type": "u64", "distinct": values, "draw": draw}, "ts": "timestamp_ms"}
+    splits = ["\\x00" * 6 + f"\\x{n * 4:02X}" for n in range(1, 16)]
+    lasting = f"{values * every // 4_000 + 1}s"
+    writes = {"rate": "4000/s", "for": lasting}
+    design = Design("t", "[id][ts]", fields=fields, splits=splits, writes=writes)
+    [cause] = foreseen(design)
+    newest = sum(k**-0.99 for k in range(1, values // 16 + 1))
+    share = newest / sum(k**-0.99 for k in range(1, values + 1))
+    assert "moving_front" == cause.code
+    assert pytest.approx(8 * share) == cause.bound
+    assert f"one region takes {share:.0%} of the writes" in cause.message
+    replayed = run(design)
+    assert "moving_front" in [one.code for one in replayed.causes]
+    assert pytest.approx(share, abs=0.12) == replayed.region_shares.median
+
+
+@pytest.mark.parametrize(("theta", "expected"), [(0.99, ["moving_front"]), (0.4, [])])
+def test_newest_values_that_come_little_more_than_others_are_none(
+    theta: float, expected: list[str]
+) -> None:
+    """The newest tenth must take half: with a small exponent the old ones come as well."""
+    draw = {"kind": "latest", "theta": theta}
+    fields = {"id": {"type": "u64", "distinct": 10_000, "draw": draw}, "ts": "timestamp_ms"}
+    design = Design("t", "[id][ts]", fields=fields, splits=["a"])
+    found = [one.code for one in foreseen(design)]
+    assert expected == [code for code in found if code == "moving_front"]
+
+
 def test_the_largest_comes_first() -> None:
     """Causes are sorted by the skew that they explain."""
     bounds = [one.bound for one in foreseen(design_of("[whale]", ["0001", "0002"]))]
@@ -120,20 +162,132 @@ def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "cut", "expected"),
+    ("key", "cut", "inside"),
     [
-        ("[whale][id]", [b"00000000\0\0\0\0\0\0\0\0\7"], []),
-        ("[whale:raw][id]", [b"00000000\0\0\0\0\0\0\0\7"], []),
-        ("[whale][id]", [b"00000001"], ["hot_entity"]),
-        ("[whale][ts]", [b"00000000\0\0\0\0\0\0\0\0\7"], ["hot_entity"]),
-        ("[bucket(whale, 2)][whale][id]", [b"\1"], ["hot_entity"]),
+        ("[whale][id]", [f"00000000\0{500_000:016x}"], None),
+        ("[whale][id]", [f"00000000\0{7:016x}"], 1),
+        ("[whale][id]", [f"00000000\0{900_000:016x}"], 0.9),
+        ("[whale:raw][id]", [f"00000000{500_000:016x}"], None),
+        ("[whale:raw][id]", [f"00000000{7:016x}"], 1),
+        ("[whale][id]", ["00000001"], 1),
+        ("[whale][ts]", [f"00000000\0{START + 7:016x}"], 1),
+        ("[bucket(whale, 2)][whale][id]", ["\1"], 1),
+        ("[bucket(whale, id, 16, 2)][whale][id]", [chr(n) for n in range(1, 16)], 1),
+        ("[bucket(whale, ts, 16, 2)][whale][ts]", [chr(n) for n in range(1, 16)], 1),
+        ("[bucket(listed, id, 16, 2)][listed][id]", [chr(n) for n in range(1, 16)], 0.5),
+        ("[bucket(listed, ts, 16, 2)][listed][ts]", [chr(n) for n in range(1, 16)], 0.5),
+        ("[bucket(listed, ts, 16, 8)][listed][ts]", [chr(n) for n in range(1, 16)], None),
+        ("[bucket(whale, id, 16)][whale][id]", [chr(n) for n in range(1, 16)], None),
+        ("[digest(whale, id, 2)][whale][id]", [chr(n) for n in range(1, 16)], None),
     ],
 )
-def test_a_heavy_value_is_not_in_one_region_if_boundaries_part_it(
-    key: str, cut: list[bytes], expected: list[str]
+def test_a_boundary_or_a_spread_helps_a_heavy_value_as_far_as_it_divides_it(
+    key: str, cut: list[str], inside: float | None
 ) -> None:
-    """What stands behind it parts its rows, unless that is a time, which parts moments only."""
+    """The fullest region's share of its rows is what counts, unless a time only parts moments."""
     design = design_of(key, splits=["0"])
-    splits = (*cut, *(f"{n:08d}".encode() for n in range(100, 800, 100)))
-    found = foreseen(design, None, Boundaries(tuple(sorted(splits))))
-    assert expected == [one.code for one in found if one.code == "hot_entity"]
+    splits = {*map(in_bytes, cut), *(f"{n:08d}".encode() for n in range(100, 800, 100))}
+    found = foreseen(design, None, Boundaries(sorted(splits)))
+    figures = [one.evidence["inside"] for one in found if one.code == "hot_entity"]
+    assert pytest.approx([] if inside is None else [inside], abs=0.02) == figures
+
+
+def in_bytes(cut: str) -> bytes:
+    """A text, its bytes, and a number of 16 digits behind it as 8 bytes."""
+    return cut[:-16].encode() + bytes.fromhex(cut[-16:]) if len(cut) > 16 else cut.encode()
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("least", [0.0, 0.9])
+def test_of_keys_that_came_the_fullest_region_is_counted(
+    pieces: int, least: float, tmp_path: Path
+) -> None:
+    """A value that boundaries cut is hot as long as one piece is; foreseen and replayed alike."""
+    chance = Random(pieces)
+    items = [int(chance.uniform(least, 1) * 2**32) for _ in range(8_000)]
+    rows = [("hot" if n % 5 < 3 else f"v{n * 7919 % 997}", item) for n, item in enumerate(items)]
+    sample = tmp_path / "rows.csv"
+    sample.write_text("user,item\n" + "".join(f"{user},{item}\n" for user, item in rows))
+    cuts = [f"hot\\x00{_escaped(n * 2**32 // pieces)}" for n in range(1, pieces)]
+    fields = {"user": {"type": "text", "max_bytes": 9}, "item": "u32"}
+    splits = ["a", *cuts, "v3", "v5", "v7"]
+    design = Design("t", "[user][item]", fields=fields, splits=splits, cluster={"servers": 5})
+    most = max(Counter(item * pieces // 2**32 for (user, item) in rows if user == "hot").values())
+    findings = check(design, look(design, sample)).causes
+    told = [one.evidence["inside"] for one in findings if one.code == "hot_entity"]
+    inside, share, servers = most / 4_800, most / 8_000, 5
+    is_hot = share * servers >= 1.1 or share > max(1.5 / (len(splits) + 1), 0.5 / servers)
+    assert pytest.approx([inside] if is_hot else []) == told
+    replayed = [one.code for one in run(design, sample).causes if one.code == "hot_entity"]
+    assert bool(replayed) == is_hot
+
+
+def _escaped(number: int) -> str:
+    return "".join(f"\\x{byte:02X}" for byte in number.to_bytes(4, "big"))
+
+
+def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_path: Path) -> None:
+    """The others' spread does not help it: foreseen and replayed, it is named and to be listed."""
+    stars = {"uid1": 0.3, "uid2": 0.25}
+    chance = Random(1)
+    others = [f"u{n}" for n in range(400)]
+    rows = [
+        (chance.choices([*stars, chance.choice(others)], [*stars.values(), 0.45])[0], n)
+        for n in range(8_000)
+    ]
+    sample = tmp_path / "rows.csv"
+    sample.write_text("star,fan\n" + "".join(f"{star},f{fan}\n" for star, fan in rows))
+    text = {"type": "text", "max_bytes": 12}
+    for heavy, expected in ((["uid1", "uid2"], None), (["uid1"], "uid2"), (["uid2"], "uid1")):
+        design = Design(
+            "follows",
+            "[bucket(star, fan, 16, 8)][star][fan]",
+            fields={"star": {**text, "heavy": heavy}, "fan": text},
+            splits="per_bucket",
+        )
+        causes = [*check(design, look(design, sample)).causes, *run(design, sample).causes]
+        named = [(one.code, one.evidence["value"]) for one in causes]
+        assert ([("hot_entity", f"star {expected}")] * 2 if expected else []) == named
+        for one in causes:
+            assert {"uid1", "uid2"} == set(one.evidence["proposal"]["heavy"]["star"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "splits", "is_missed"),
+    [("u64", 16, True), ("u32", 16, False), ("u32", "40", True), ("u64", "sample", False)],
+)
+def test_splits_are_judged_by_the_keys_that_came(
+    kind: str, splits: int | str, is_missed: bool, tmp_path: Path
+) -> None:
+    """Numbers below 2^32 in eight bytes lie in one region of sixteen even ones; check says so."""
+    rows = [n * 2_654_435_761 % 2**32 for n in range(4_000)]
+    sample = tmp_path / "rows.csv"
+    sample.write_text("user,v\n" + "".join(f"{user},{n}\n" for n, user in enumerate(rows)))
+    cut: Any = {"algorithm": "uniform", "regions": splits}
+    if splits == "sample":
+        cut = {"algorithm": "sample", "regions": 16}
+    elif isinstance(splits, str):
+        cut = [f"\\x00\\x{n:02X}" for n in range(1, 16)]
+    design = Design("m", "[user]", fields={"user": kind, "v": "u32"}, splits=cut)
+    found = [one for one in check(design, look(design, sample)).found if one.code == "RK201"]
+    assert [is_missed, is_missed] == [
+        bool(found),
+        "missed_splits" in [one.code for one in run(design, sample).causes],
+    ]
+    boundaries = (
+        Counter(
+            design.cut.boundaries(design.key).locate_one(design.key.encode({"user": n}))
+            for n in rows
+        )
+        if is_missed
+        else {}
+    )
+    for one in found:
+        assert 16 - len(boundaries) == one.evidence["empty"]
+        assert max(boundaries.values()) / 4_000 == one.evidence["share"]
+
+
+def test_without_its_sample_such_a_design_is_not_blamed() -> None:
+    """What numbers come nothing tells: a rule that knows too little stays silent."""
+    design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
+    assert [] == [one.code for one in foreseen(design)]

@@ -192,6 +192,32 @@ def test_what_is_put_in_front_cools(key: str) -> None:
     assert 1.3 > (cooler.skews[0].servers or 9) < (hot.skews[0].servers or 0)
 
 
+@pytest.mark.parametrize(
+    ("host", "reads", "expected", "named"),
+    [
+        ({"distinct": 1_000}, [], "bucket(ts, host, id, 16)", ""),
+        ({"distinct": 1_000}, ["host = ?"], "bucket(host, 16)", ""),
+        ({}, ["host = ?"], "bucket(host, 16)", ""),
+        ({"distinct": 1_000}, ["host = ? and id = ?", "host = ?"], "bucket(host, 16)", ""),
+        ({"distinct": 1_000}, ["ts = ? and host = ?"], "bucket(ts, host, 16)", ""),
+        ({"distinct": 12}, ["host = ?"], "bucket(ts, host, id, 16)", ""),
+        ({"distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}}, ["host = ?"],
+         "bucket(ts, host, id, 16)", ""),
+        ({"distinct": 1_000}, ["ts = ?"], "bucket(ts, host, id, 16)", "as read 0 does"),
+    ],
+)  # fmt: skip
+def test_a_front_is_spread_by_what_reads_give(
+    host: dict[str, Any], reads: list[str], expected: str, named: str
+) -> None:
+    """Where it has values enough and none is heavy; else by all. A read that pays is named."""
+    fields = {"host": {"type": "text", **host}, "id": "u32", "ts": "timestamp_s"}
+    asked = [{"name": f"read {n}", "where": where} for n, where in enumerate(reads)]
+    design = Design("t", "[ts][host][id]", fields=fields, reads=asked, writes=WRITES)
+    (cause,) = (one for one in foreseen(design) if one.code == "moving_front")
+    assert f"Put [{expected}] in front and cut with" in cause.remedy
+    assert (named or "asks every bucket.") in cause.remedy
+
+
 SIXTEEN = {"algorithm": "sample", "regions": 16}
 TEN = {"algorithm": "sample", "regions": 10}
 HOSTS: dict[str, list[float]] = {
@@ -229,8 +255,8 @@ def mended(design: Design, cause: Finding) -> Design | None:
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     if cause.evidence.get("proposal"):
         return proposed(design, cause.evidence["proposal"])
-    if found := re.search(r'Take key = "([^"]+)"', cause.remedy):
-        return Design(**{**words, "key": found[1]})
+    if found := re.search(r'Take key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
+        return Design(**{**words, "key": found[1], "splits": found[2] or words["splits"]})
     if found := re.search(r"Take ([\d,]+) regions", cause.remedy):
         number = int(found[1].replace(",", ""))
         return Design(**{**words, "splits": {**words["splits"], "regions": number}})

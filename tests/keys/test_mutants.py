@@ -15,7 +15,7 @@ import pytest
 import test_laws as laws
 from hypothesis import HealthCheck, Phase, given, settings
 
-from rowkey.heat.shares import EqualCounts
+from rowkey.heat.windows import EqualCounts
 from rowkey.keys import Alphabet, FieldType, FirstAppearance, Framing, Images, Nullable, Order
 from rowkey.keys.codecs.codec import Codec, Complemented
 from rowkey.keys.codecs.floats import OrderedFloat

@@ -12,12 +12,12 @@ from rowkey.lint import check, look
 
 EXAMPLES = Path(rowkey.__file__).parent / "examples"
 FOUND = {
-    "apache/hashed": ["overwritten-rows"],
-    "apache/mod": ["overwritten-rows", "time-only-bucket"],
-    "apache/time_first": ["monotone-lead", "overwritten-rows", "ttl-behind-the-front"],
+    "apache/hashed": ["RK108 key"],
+    "apache/mod": ["RK102 key", "RK108 key"],
+    "apache/time_first": ["RK101 key", "RK108 key", "RK404 families.d.ttl"],
     "flights/hashed": [],
-    "flights/mod": ["time-only-bucket"],
-    "flights/time_first": ["monotone-lead"],
+    "flights/mod": ["RK102 key"],
+    "flights/time_first": ["RK101 key"],
 }
 
 
@@ -29,7 +29,7 @@ def test_an_example_has_the_findings_it_is_an_example_of(name: str) -> None:
     sample = design.declaration.sample
     assert sample is not None
     found = check(design, look(design, path.parent / sample.path))
-    assert FOUND[name] == sorted(one.name for one in found.found)
+    assert FOUND[name] == sorted(f"{one.code} {one.path}" for one in found.found)
     assert ["full-scan-read"] == [one.finding.name for one in found.allowed]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,6 +50,95 @@ def test_a_digest_is_long_for_what_it_does(key: str, expected: list[str]) -> Non
     told = found("long-digest", key)
     assert len(expected) == len(told)
     assert all(words in one.what for words, one in zip(expected, told, strict=True))
+
+
+CUT = 'and cut with splits = { algorithm = "uniform", regions = 2 }, '
+
+
+@pytest.mark.parametrize(
+    ("key", "remedy", "verdict"),
+    [
+        (
+            "[digest(host, 16)][host]",
+            "Write [digest(host, 4)] in its place, or take a bucket.",
+            "2 to 4 raw bytes spread as well as 16.",
+        ),
+        (
+            "[digest(host, 4, as=hex)][host]",
+            f"Write [digest(host, 4)] in its place, {CUT}or take a bucket.",
+            "2 to 4 raw bytes spread as well as 8 digits.",
+        ),
+        (
+            "[digest(host, 16, as=hex)][host]",
+            f"Write [digest(host, 4)] in its place, {CUT}or take a bucket.",
+            "2 to 4 raw bytes spread as well as 32 digits.",
+        ),
+        (
+            "[digest(host, 16, as=hex)]",
+            f"Leave as=hex out; or put [digest(host, 4)] in front of host itself, {CUT[:-2]}.",
+            "16 raw bytes tell as many values apart as 32 digits.",
+        ),
+    ],
+)
+def test_what_helps_a_long_digest_leaves_it_silent(key: str, remedy: str, verdict: str) -> None:
+    """In the field's place its bytes tell values apart, so that fewer of them would be wrong."""
+    [told] = found("long-digest", key)
+    assert (remedy, verdict) == (told.remedy, told.verdict)
+    is_whole = key.endswith("[host]")
+    mended = "[digest(host, 4)][host]" if is_whole else key.replace(", as=hex", "")
+    assert [] == found("long-digest", mended)
+    if key == "[digest(host, 16, as=hex)]":
+        assert [] == found("colliding-keys", mended)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "[host:raw][number]",
+        "[host:raw]['~'][number]",
+        "[bucket(host, 16)][host:raw][number]",
+        "[bucket(host, number, 16)][host:raw]['--'][number:raw]",
+        "[level][host:raw][number][ts]",
+        "[raw:raw][number]",
+    ],
+)
+def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
+    """The two rows of the example are put through the encoder, and their values differ."""
+    fields = {"raw": {"type": "bytes", "max_bytes": 9}}
+    design = Design("t", key, fields={**FIELDS, **fields}, splits=["8"])
+    [told] = check(design, select=["ambiguous-key"]).found
+    one, other = re.findall(r"(b?'[^']*') before (b?'[^']*')", told.what)
+    first = "raw" if "raw:raw" in key else "host"
+    rows = [
+        {first: literal_eval(a), "number": literal_eval(b), "level": 1, "ts": 5}
+        for a, b in (one, other)
+    ]
+    assert rows[0] != rows[1]
+    assert design.key.encode(rows[0]) == design.key.encode(rows[1])
+
+
+@pytest.mark.parametrize("key", ["[host:raw][ts]", "[digest(host, 8)][host:raw][number]"])
+def test_rows_that_were_not_found_to_meet_are_not_named(key: str) -> None:
+    """A fixed width behind, or eight bytes of digest in front: no example is made up."""
+    [told] = found("ambiguous-key", key)
+    assert told.what.endswith("where host stops cannot be told, and no key can be taken apart")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("date", "a month of days is 30"),
+        ("timestamp_s", "an hour of seconds is 3,600"),
+        ("timestamp_ms", "a second of milliseconds is 1,000"),
+        ("timestamp_us", "a millisecond of microseconds is 1,000"),
+        ("timestamp_ns", "a microsecond of nanoseconds is 1,000"),
+    ],
+)
+def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -> None:
+    """A reversed day is no matter of seconds."""
+    reads = [{"name": "r", "where": "ts >= ? and ts < ?"}]
+    [told] = found("reversed-under-range", "[reverse(ts)]", fields={"ts": kind}, reads=reads)
+    assert f"A reversed time serves no range of time: {expected} separate runs." == told.verdict
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,17 @@ def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
     ]
 
 
+def test_there_are_more_than_forty_five_rules() -> None:
+    """Each has a bad design, a good one that differs, and says where it is from."""
+    own = [rule for rule in BY_CODE if rule.__module__.startswith("rowkey.")]
+    assert len(own) >= 45
+    for rule in own:
+        assert rule.bad.strip()
+        assert rule.good.strip()
+        assert (rule.bad, rule.data) != (rule.good, "")
+        assert rule.told().source
+
+
 def test_codes_are_unique() -> None:
     """No two rules share a code."""
     codes = [rule.code for rule in BY_CODE]

@@ -156,3 +156,26 @@ def test_every_rule_is_chosen_by_default() -> None:
     """In the order of the codes."""
     assert sorted(rule.code for rule in RULES.values()) == [rule.code for rule in chosen()]
     assert {spoken(name) for name in RULES} == {spoken(rule.name) for rule in chosen()}
+
+
+@pytest.mark.parametrize(("most", "more"), [(2, "3 more are"), (4, "1 more is"), (5, ""), (9, "")])
+@pytest.mark.parametrize("allowed", [0, 1, 5])
+def test_findings_that_are_not_listed_are_counted_and_stand_nowhere(
+    most: int, more: str, allowed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What tells of them has no line, remedy or value of one of them, and no comment allows it."""
+    monkeypatch.setattr("rowkey.lint.run.MOST_LISTED", most)
+    marks = ["  # rowkey: allow dated-codec - so"] * allowed + [""] * 5
+    text = BAD + "".join(
+        f'\n[families.f{number}]\ncompression = "LZO"{mark}\n' for number, mark in enumerate(marks)
+    )
+    found = check(Design.loads(text), select=["dated-codec"])
+    assert allowed == len(found.allowed)
+    listed = [one for one in found.found if one.line]
+    assert min(most, 5) == len(listed)
+    rest = [one for one in found.found if not one.line]
+    said = [f"{more} not listed"] if more else []
+    assert said == [one.what for one in rest]
+    for one in rest:
+        assert one is found.found[-1]
+        assert ("", "", None, "") == (one.path, one.remedy, one.value, one.verdict)

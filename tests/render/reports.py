@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rowkey
 from rowkey import Design, advise, simulate
 from rowkey.render import Redaction, judged, report_document, report_page
 from rowkey.render.report.maps import packed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import Comparison
     from rowkey.render import Judged
 
@@ -92,6 +92,21 @@ def compare_logs(folder: Path) -> Comparison:
     paths = write_logs(folder)
     designs = [Design.read(path) for path in paths.values()]
     return advise.compare(designs, names=list(paths))
+
+
+EXAMPLES = Path(str(rowkey.__file__)).parent / "examples"
+SHIPPED = ("time_first", "mod", "hashed")
+"""The designs of a folder of examples, as the demo judges them."""
+
+
+def compare_examples(name: str) -> Comparison:
+    """The demo's designs for one of the recordings that ship with rowkey, as it compares them.
+
+    Args:
+        name: the folder of the designs: apache or flights.
+    """
+    designs = [Design.read(EXAMPLES / name / f"{one}.toml") for one in SHIPPED]
+    return advise.compare(designs, names=SHIPPED, second_half=True)
 
 
 NAUGHTY = "</script><script>alert(1)</script>"

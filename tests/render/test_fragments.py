@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.advise import Comparison
 
 FRAGMENT_BYTES_MOST = 40_000
-VOID = {"img", "br", "hr", "input", "meta"}
+VOID = {"img", "br", "hr", "input", "meta", "wbr"}
 
 
 class Elements(HTMLParser):
@@ -94,7 +94,7 @@ def test_a_result_is_a_small_piece(results: dict[str, Any], name: str, language:
 
 def test_a_style_stays_in_its_piece() -> None:
     """Every selector of the style begins with the class of the piece."""
-    style = re.sub(r"/\*.*?\*/", "", asset("fragment.css"))
+    style = re.sub(r"/\*.*?\*/", "", asset("browser/fragment.css"))
     selectors = [one.strip() for one in re.findall(r"([^{}]+)\{[^{}]*\}", style)]
     parts = [part.strip() for selector in selectors for part in selector.split(",")]
     assert len(parts) > 20
@@ -306,7 +306,7 @@ def test_a_large_map_is_a_small_picture() -> None:
 
 def test_colours_are_those_of_the_report() -> None:
     """The palette of pictures and that of the page's program have the same stops and scale."""
-    program = asset("map.js")
+    program = asset("browser/map.js")
     said = re.search(r"const STOPS = (\[.*?\]);", program, re.DOTALL)
     assert said is not None
     numbers = re.findall(r"(1 / \d+|0x[0-9a-f]+|\d+)", said[1])

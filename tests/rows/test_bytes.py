@@ -180,3 +180,31 @@ def test_widths_that_nothing_tells_are_those_of_the_type(
     assert bytes_ == cell.value_bytes
     (cell,) = layout.cells({"x": Facts(bytes_mean=9.0)})
     assert 9.0 == cell.value_bytes
+
+
+@pytest.mark.parametrize("form", ["p", "p:msgpack", "p:protobuf"])
+@pytest.mark.parametrize("count", [1, 5, 14, 40])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_packed_cell_is_weighed_in_its_own_format(form: str, count: int, share: float) -> None:
+    """Texts and fractions, some of them null: the figure is that of the cells it writes."""
+    pytest.importorskip("google.protobuf")
+    nullable = {"nullable": True} if share else {}
+    fields: dict[str, Any] = {"id": "u32", "first": {"type": "float64", "pack": form}}
+    fields |= {f"t{n}": {"type": "text", "pack": form, **nullable} for n in range(count)}
+    layout = Design("t", "[id]", fields=fields).layout
+    facts = {f"t{n}": Facts(bytes_mean=5.0, nulls=share) for n in range(count)}
+    rows = [
+        {
+            "id": 7,
+            "first": 0.5,
+            **{f"t{n}": "abcde" if n % 2 or whole else None for n in range(count)},
+        }
+        for whole in ([True] if not share else [True, False])
+    ]
+    if share:
+        facts = {
+            name: Facts(bytes_mean=5.0, nulls=0.0 if n % 2 else 0.5) for n, name in enumerate(facts)
+        }
+    cells = [cell for row in rows for cell in layout.write(row)[1]]
+    written = [len(key_value(bytes(4), cell.family, cell.qualifier, cell.value)) for cell in cells]
+    assert pytest.approx(sum(written) / len(rows)) == layout.event_bytes(4, facts)

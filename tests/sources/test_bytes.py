@@ -15,7 +15,7 @@ from rowkey.cells import ROW_BYTES_MOST, cell_bytes
 from rowkey.errors import RowError
 from rowkey.lint import check
 from rowkey.regions import from_binary, to_binary
-from sources.judged import changed, findings, found, read, rows, rules, simulated
+from sources.judged import NAMES, changed, findings, found, read, rows, rules, simulated
 
 DESCRIBED = "described_orders/described"
 COLUMNS = ["temperature", "humidity", "pressure", "wind", "gusts", "rain", "sun", "snow"]
@@ -83,6 +83,36 @@ def test_sixteen_bytes_are_no_limit(length: int, expected: list[str]) -> None:
     fields: dict[str, Any] = {"code": {"type": "hex", "width": length}, "n": "u32"}
     design = rowkey.Design("t", "[code]", fields=fields, splits=["8"], cluster={"servers": 2})
     assert expected == [one.severity for one in check(design, select=["long-key"]).found]
+
+
+@pytest.mark.claims(4)
+@pytest.mark.parametrize(("length", "expected"), [(100, ["info"]), (101, ["warning"])])
+def test_a_hundred_bytes_are_a_warning_from_the_next_on(length: int, expected: list[str]) -> None:
+    """The length at which the document ends; what is told are bytes a cell, and their share."""
+    fields: dict[str, Any] = {"code": {"type": "hex", "width": length}, "n": "u32"}
+    design = rowkey.Design("t", "[code]", fields=fields, splits=["8"], cluster={"servers": 2})
+    [one] = check(design, select=["long-key"]).found
+    assert expected == [one.severity]
+    cell = len(key_value(bytes(length), b"d", b"n", bytes(4)))
+    assert (length, 1, length / cell) == tuple(
+        one.evidence[word] for word in ("key_bytes", "cells", "share")
+    )
+
+
+@pytest.mark.claims(4)
+def test_neither_sixteen_bytes_nor_a_fixed_length_is_asked_for() -> None:
+    """Of all designs, only keys above 16 that are much of their cells are told, 100 the loudest."""
+    told = {name: one for name in NAMES for one in findings(name).found if one.name == "long-key"}
+    assert {"described_orders/described", "devices/md5", "ids/as_text"} == set(told)
+    sizes = {name: simulated(name).key_bytes for name in NAMES}
+    assert all(sizes[name] > 16 for name in told)
+    for one in told.values():
+        assert ("warning" if one.evidence["key_bytes"] > 100 else "info") == one.severity
+        assert "no length" in one.verdict
+    longer = {name for name in NAMES if sizes[name] > 16} - set(told)
+    assert {"behaviour/better", "orders_by_user/better", "logs/better_by_host"} <= longer
+    assert read("orders_by_user/better").key.body.framing.width is None
+    assert [] == rules("orders_by_user/better")
 
 
 @pytest.mark.claims(7)

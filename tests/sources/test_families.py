@@ -9,7 +9,7 @@ import pytest
 from rowkey.cells import FOREVER_S, Cell, Family, survivors
 from rowkey.errors import DeclarationError
 from rowkey.lint import check, look
-from sources.judged import changed, findings, found, read, rules
+from sources.judged import NAMES, changed, findings, found, read, rules, simulated
 
 if TYPE_CHECKING:
     from rowkey.design import Design
@@ -31,18 +31,32 @@ def with_family(**words: Any) -> Design:
 
 
 @pytest.mark.claims(16)
-@pytest.mark.parametrize(("count", "expected"), [(1, []), (2, []), (3, ["warning"])])
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(1, []), (2, []), (3, ["warning"]), (10, ["warning"]), (11, ["error"])],
+)
 def test_more_than_two_families_are_a_warning(count: int, expected: list[str]) -> None:
-    """One to three, the book says: from the third on it is told."""
-    names = ["a", "b", "c"][:count]
+    """One to three, the book says, and ten at the very most: from the third on it is told."""
+    names = list("abcefghijkl")[:count]
     fields = {
         field: {"type": "text", "max_bytes": 40, "family": names[n % count]}
-        for n, field in enumerate(("name", "town", "street"))
+        for n, field in enumerate(("name", "town", *(f"more{n}" for n in range(9))))
     }
     design = changed("families/better", families={n: {} for n in names}, fields=fields)
     if count == 1:
         design = changed("families/better", families={"d": {}})
     assert expected == [one.severity for one in check(design, select=["many-families"]).found]
+
+
+@pytest.mark.claims(16)
+def test_one_family_is_what_every_better_design_has() -> None:
+    """And the one with three is told so, at the third; what is simulated stores three cells."""
+    one = found(THREE, "many-families")
+    assert ("families.statistics", 3, "warning") == (one.path, one.value, one.severity)
+    assert 3 == len({cell.family for cell in simulated(THREE).design.layout.cells()})
+    for name in NAMES:
+        if "/better" in name:
+            assert 1 == len(read(name).families)
 
 
 @pytest.mark.claims(17)
@@ -188,6 +202,36 @@ def test_minimum_versions_keep_what_is_expired() -> None:
     assert [2_000] == [cell.timestamp for cell in kept]
 
 
+@pytest.mark.claims(29)
+def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
+    """Told where both words stand, and how: a warning where each event is a row of its own."""
+    one = found(ADVISED, "min-versions-keep-files")
+    assert "no file is dropped whole" in one.what
+    assert ("info", "Leave min_versions out") == (one.severity, one.remedy[:22])
+    for words, expected in (
+        ({"ttl": "7d", "versions": 2}, []),
+        ({"ttl": "7d", "versions": 2, "min_versions": 1}, ["info"]),
+    ):
+        told = check(with_family(**words), select=["min-versions-keep-files"]).found
+        assert expected == [each.severity for each in told]
+    history = changed(
+        "slices/rows", families={"d": {"ttl": "1d", "versions": 2, "min_versions": 1}}
+    )
+    [one] = check(history, select=["min-versions-keep-files"]).found
+    assert ("warning", True) == (one.severity, "none of them ever goes" in one.what)
+
+
+@pytest.mark.claims(29)
+def test_a_region_whose_files_are_dropped_stays() -> None:
+    """Under a key of times what expires leaves regions empty; behind a bucket new rows come."""
+    for name, expected in (("logs/time_first", 1), ("logs/better_by_time", 0)):
+        design = changed(name, families={"d": {"ttl": "7d"}})
+        recorded = read(name).sample_path
+        assert recorded is not None
+        seen = look(design, recorded)
+        assert expected == len(check(design, seen, select=["ttl-behind-the-front"]).found)
+
+
 # Blocks, codecs and caches
 
 
@@ -228,6 +272,27 @@ def test_the_cache_is_on_by_default_and_missed_by_gets() -> None:
     """Off, it is told where rows are got one by one."""
     assert with_family().families["d"].block_cache
     assert ["a profile"] == found(ADVISED, "uncached-gets").evidence["reads"]
+    assert "families.d.block_cache" == found(ADVISED, "uncached-gets").path
+
+
+@pytest.mark.claims(32)
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([{"name": "a profile", "where": "user = ?"}], ["families.d.block_cache"]),
+        ([{"name": "all", "order": "user", "limit": 1_000}], []),
+        ([], []),
+    ],
+)
+def test_the_cache_may_be_off_for_what_is_rarely_read(
+    words: list[dict[str, Any]], expected: list[str]
+) -> None:
+    """For scans, or where nothing is read, nobody minds; what fills a cache that is off is told."""
+    off = changed("families/better", families={"d": {"block_cache": False}}, reads=words)
+    assert expected == [one.path for one in check(off, select=["uncached-gets"]).found]
+    warm = {"d": {"block_cache": False, "prefetch": True}}
+    [one] = check(changed("families/better", families=warm), select=["idle-cache-words"]).found
+    assert "families.d.prefetch" == one.path
 
 
 @pytest.mark.claims(33, 34)
@@ -239,6 +304,26 @@ def test_codecs_newer_than_snappy_are_named() -> None:
     assert "ZSTD" in one.verdict
     for codec in ("SNAPPY", "LZ4", "ZSTD"):
         assert () == check(with_family(compression=codec), select=["dated-codec"]).found
+
+
+@pytest.mark.claims(33)
+@pytest.mark.parametrize(("codec", "expected"), [("NONE", ["info"]), ("LZ4", []), ("ZSTD", [])])
+def test_much_data_without_a_codec_is_told(codec: str, expected: list[str]) -> None:
+    """A remark, for the processor pays: the large table of the sources, with and without."""
+    design = changed("regions/better_large", families={"d": {"ttl": "30d", "compression": codec}})
+    told = check(design, select=["uncompressed-family"]).found
+    assert expected == [one.severity for one in told]
+    few = changed("regions/better_large", families={"d": {"ttl": "10m", "compression": codec}})
+    assert () == check(few, select=["uncompressed-family"]).found
+
+
+@pytest.mark.claims(33)
+@pytest.mark.parametrize(("encoding", "expected"), [("NONE", 1), ("FAST_DIFF", 0)])
+def test_long_keys_want_an_encoding(encoding: str, expected: int) -> None:
+    """A key that is most of each cell is told until blocks are encoded; a short one is not."""
+    for name, often in (("described_orders/described", expected), ("described_orders/better", 0)):
+        design = changed(name, families={"d": {"encoding": encoding}})
+        assert often == len(check(design, select=["unencoded-keys"]).found)
 
 
 @pytest.mark.claims(35)
@@ -253,3 +338,26 @@ def test_row_is_the_default_filter_and_gets_want_one() -> None:
     """Off, it is told of gets."""
     assert "ROW" == Family("d").bloom
     assert [("families.d.bloom", "NONE")] == told(ADVISED, "bloom-unlike-reads")
+
+
+@pytest.mark.claims(36)
+@pytest.mark.parametrize(
+    ("bloom", "get", "scan"),
+    [
+        ("NONE", 1, 0),
+        ("ROW", 0, 0),
+        ("ROWCOL", 0, 0),
+        ("ROWPREFIX_FIXED_LENGTH(5)", 0, 0),
+        ("ROWPREFIX_FIXED_LENGTH(6)", 0, 1),
+    ],
+)
+def test_a_filter_by_row_helps_gets_and_one_by_prefix_ranges(
+    bloom: str, get: int, scan: int
+) -> None:
+    """None is missed by gets alone; a prefix is as long as what scans pin: bucket and station."""
+    families = {"d": {"bloom": bloom}}
+    got = changed("families/better", families=families)
+    day = {"name": "a day", "where": "station = ? and ts >= ? and ts < ?", "span": "1d"}
+    scanned = changed("packed/better", families=families, reads=[day])
+    ways = [len(check(one, select=["bloom-unlike-reads"]).found) for one in (got, scanned)]
+    assert [get, scan] == ways

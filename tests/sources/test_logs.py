@@ -18,6 +18,7 @@ from sources.judged import (
     causes,
     changed,
     explained,
+    explained_of,
     found,
     milliseconds,
     read,
@@ -100,6 +101,19 @@ def test_a_hundred_buckets_are_a_hundred_ranges() -> None:
     one = found("logs/mod_100", "too-many-buckets")
     assert (100, [read_name]) == (one.value, one.evidence["reads"])
     assert (16.0, 16) == asked("logs/better_by_time", read_name).fan_out
+
+
+@pytest.mark.claims(38)
+@pytest.mark.parametrize(("buckets", "servers", "expected"), [(32, 8, 0), (33, 8, 1), (100, 25, 0)])
+def test_an_answer_is_as_many_scans_as_buckets(buckets: int, servers: int, expected: int) -> None:
+    """Each is one more range of a stretch of time; above four a server it is a warning."""
+    words = {"key": f"[bucket(host, {buckets})][ts][host][event]", "cluster": {"servers": servers}}
+    design = changed("logs/better_by_time", **words)
+    hour = explained_of(design, "ts >= ? and ts < ?", [0, 3_600_000], "ts")
+    assert (buckets, "forwards") == (hour.fan_out, hour.served)
+    told = check(design, select=["too-many-buckets"]).found
+    assert ["warning"] * expected == [one.severity for one in told]
+    assert all(f"Take {2 * servers}" in one.remedy for one in told)
 
 
 @pytest.mark.claims(10, 37)

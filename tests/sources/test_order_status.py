@@ -86,9 +86,9 @@ def test_the_latest_state_is_the_first_row_of_its_order() -> None:
 
 @pytest.mark.claims(11, 67)
 def test_numbers_that_count_up_are_one_region_and_reversed_ones_all() -> None:
-    """The same orders: sixteen equal ranges of digits, the number forwards and back to front."""
-    splits = [region.start for region in simulated("order_status/reversed").regions[1:]]
-    assert [f"{10**8 * n // 16:08d}".encode() for n in range(1, 16)] == splits
+    """The same orders, over sixteen equal ranges of the numbers and of digits back to front."""
+    digits = [f"{10**8 * n // 16:08d}".encode() for n in range(1, 16)]
+    numbers = [f"{10**6 * n // 16:016d}".encode() for n in range(1, 16)]
 
     def forwards(row: Mapping[str, Any]) -> bytes:
         return bytes(row["order"].encode())
@@ -96,16 +96,32 @@ def test_numbers_that_count_up_are_one_region_and_reversed_ones_all() -> None:
     def back(row: Mapping[str, Any]) -> bytes:
         return forwards(row)[::-1]
 
-    for name, key, expected in (
-        ("order_status/counted_up", forwards, 8.0),
-        ("order_status/reversed", back, 1.0),
+    for name, key, splits, expected in (
+        ("order_status/counted_up", forwards, numbers, 8.0),
+        ("order_status/reversed", back, digits, 1.0),
     ):
+        assert splits == [region.start for region in simulated(name).regions[1:]]
         counted = by_hand(name, key, splits, clock(name))
         assert counted.writes == [region.writes for region in simulated(name).regions]
         assert skew(name) == pytest.approx(expected, abs=0.01)
     assert ["moving_front"] == causes("order_status/counted_up")
     assert "order" == found("order_status/counted_up", "monotone-lead").evidence["field"]
     assert ([], []) == (rules("order_status/reversed"), causes("order_status/reversed"))
+
+
+@pytest.mark.claims(11, 67)
+@pytest.mark.parametrize("name", ["order_status/counted_up", "waybills/number_first"])
+def test_it_is_the_rising_that_heats_and_not_the_splits(name: str) -> None:
+    """The same key and splits are even, and no cause is named, once numbers are drawn at random."""
+    field = "order" if "order" in name else "waybill"
+    words = read(name).declaration.model_dump(by_alias=True)["fields"][field]
+    drawn = {word: words[word] for word in ("type", "width", "distinct")}
+    hot, even = simulated(name), rowkey.simulate.run(changed(name, fields={field: drawn}))
+    assert [region.start for region in hot.regions] == [region.start for region in even.regions]
+    assert ("hot", "even") == (hot.verdict.word, even.verdict.word)
+    assert ["moving_front"] == causes(name)
+    assert [] == even.causes
+    assert min(region.writes for region in even.regions) > 0.9 * 20_000 / 16
 
 
 @pytest.mark.claims(4, 67, 83)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rowkey
-from rowkey.lint import check
+from rowkey.lint import Subject, check
 from rowkey.regions import (
     MAX_FILE_SIZE,
     Demand,
@@ -40,6 +40,8 @@ from sources.judged import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rowkey.simulate import Simulation
 
 GIB, TIB = 2**30, 2**40
 ARTICLE = "article of 2021, by size"
@@ -152,13 +154,54 @@ def test_the_books_figures() -> None:
 
 
 @pytest.mark.claims(75)
-def test_scans_want_fewer_regions_and_servers_as_many_as_they_are() -> None:
-    """The advice for the same table: a multiple of the servers, not above what scans bear."""
-    for servers in (3, 8, 16):
-        plain = size_regions(Demand(size=TIB, servers=servers)).regions
-        scanned = size_regions(Demand(size=TIB, servers=servers, scans=True)).regions
-        assert scanned <= plain
-        assert (0, 0) == (plain % servers, scanned % servers)
+@pytest.mark.parametrize("servers", [8, 16, 30])
+def test_throughput_wants_more_regions_and_scans_fewer(servers: int) -> None:
+    """Two a server where writes take over half of what servers stand; one where reads scan too."""
+    idle, heavy = 10_000, 80_000 * servers
+    sizes = {
+        (writes, scans): size_regions(
+            Demand(size=GIB, servers=servers, writes=writes, capacity=100_000, scans=scans)
+        ).regions
+        for writes in (idle, heavy)
+        for scans in (False, True)
+    }
+    assert 2 * servers == sizes[heavy, False] > sizes[idle, False]
+    assert servers == sizes[heavy, True] < sizes[heavy, False]
+
+
+@pytest.mark.claims(75)
+@pytest.mark.parametrize(
+    ("rate", "limit", "expected"), [("10/s", 10, 8), ("100/s", 10, 16), ("100/s", None, 8)]
+)
+def test_the_same_design_gets_more_regions_for_writes_and_fewer_for_scans(
+    rate: str, limit: int | None, expected: int
+) -> None:
+    """From its own file: what a server takes, what comes, and whether a read ends at a limit."""
+    day = {"name": "a day of an item", "where": "item = ? and ts >= ? and ts < ?", "span": "1d"}
+    design = changed(
+        "regions/small",
+        families={"d": {"ttl": "1h"}},
+        cluster={"servers": 8, "capacity": "20/s"},
+        writes={"rate": rate, "for": "10s"},
+        reads=[day if limit is None else {**day, "limit": limit}],
+    )
+    assert expected == Subject(design).sizing.regions
+    [one] = check(design, select=["fewer-regions-than-servers"]).found
+    assert expected == one.evidence["proposed"]
+
+
+@pytest.mark.claims(75)
+def test_beyond_the_servers_more_regions_take_no_more() -> None:
+    """The busiest of eight servers has the same share of 8, 16 and 64 even regions."""
+    shares = {regions: simulate(regions).skews[-1].servers for regions in (8, 16, 64)}
+    assert pytest.approx(dict.fromkeys(shares, 1.0), abs=0.06) == shares
+    assert 2.0 == pytest.approx(simulate(4).skews[-1].servers, rel=0.03)
+
+
+def simulate(regions: int) -> Simulation:
+    """The small table in so many regions."""
+    splits = {"algorithm": "uniform", "regions": regions}
+    return rowkey.simulate.run(changed("regions/better_small", splits=splits))
 
 
 # Where they begin

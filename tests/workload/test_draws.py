@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.errors import Refused
-from rowkey.workload import DRAWS
+from rowkey.workload import ARRIVALS, DRAWS
 from rowkey.workload.draws.zipf import MOST_TABLED, by_rejection, harmonic, zipf_ranks
 
 COUNT = 400_000
@@ -203,3 +203,9 @@ def test_words_out_of_range_are_refused(kind: str, words: dict[str, Any]) -> Non
     """Each word has a range, and a draw takes only its own."""
     with pytest.raises(Refused):
         DRAWS[kind](words)
+
+
+@pytest.mark.parametrize("arrival", ARRIVALS)
+def test_an_arrival_implies_one_draw(arrival: str) -> None:
+    """Where a field declares no draw, exactly one kind says that it is drawn so."""
+    assert 1 == sum(arrival in kind.arrivals for kind in DRAWS.values())

@@ -116,11 +116,13 @@ def _right(book: Book, holding: Holding) -> str:
 
 
 def _held(claim: Claim, holding: Holding) -> str:
-    """What holds a claim, and why no rule does, in a sentence without its full stop."""
+    """What holds a claim, and why no rule or test does, in a sentence without its full stop."""
     links = ", ".join(_holders(claim, holding))
+    reasons = (("rule", claim.no_rule), ("test", claim.no_test))
     told = [f"Held by {links}"] if links else []
-    why = [f"{'no' if told else 'No'} rule, because {claim.no_rule}"] if claim.no_rule else []
-    return "; ".join([*told, *why])
+    why = [f"no {one}, because {reason}" for one, reason in reasons if reason]
+    sentence = "; ".join([*told, *why])
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _holders(claim: Claim, holding: Holding) -> Iterator[str]:

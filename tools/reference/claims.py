@@ -34,6 +34,7 @@ class Claim:
         documents: the numbers of the documents that claim it; empty if none does.
         today: what HBase does, where that is more than yes.
         no_rule: why no rule holds it, as the end of a sentence; empty if one does.
+        no_test: why no test is marked with it, as the end of a sentence; empty if one is.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Claim:
     documents: Sequence[int] = ()
     today: str = ""
     no_rule: str = ""
+    no_test: str = ""
 
 
 @dataclass(frozen=True)
@@ -265,6 +267,11 @@ def _mistakes_of(claim: Claim, book: Book, holding: Holding) -> Iterator[str]:
         yield f"{name} has no_rule, and {rules[0].code} holds it"
     if not rules and not claim.no_rule:
         yield f"{name}: no rule holds it, and no_rule does not say why"
+    tests = holding.tests_of(claim.number)
+    if tests and claim.no_test:
+        yield f"{name} has no_test, and {tests[0].name} holds it"
+    if not tests and not claim.no_test:
+        yield f"{name}: no test is marked with it, and no_test does not say why"
 
 
 def _all_held(holding: Holding) -> Iterator[tuple[str, tuple[int, ...]]]:

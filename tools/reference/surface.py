@@ -87,6 +87,8 @@ DOCUMENTS = {
     "buckets show": render.BUCKETS,
     "buckets set": render.CHANGED,
     "buckets history": render.HISTORY,
+    "live": render.LIVE,
+    "prove": render.PROVE,
 }
 
 
@@ -106,7 +108,8 @@ def json() -> str:
 
 
 ROOMS = ("schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan", "workload",
-         "design", "heat", "lint", "simulate", "advise", "catalog", "table", "render")  # fmt: skip
+         "design", "heat", "lint", "simulate", "advise", "catalog", "table", "observe",
+         "render")  # fmt: skip
 
 
 def python() -> str:

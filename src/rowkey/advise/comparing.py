@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,12 @@ from rowkey.advise.agreeing import scale_of
 from rowkey.advise.comparison import Compared, Comparison
 from rowkey.advise.measuring import measures_of, weights_of
 from rowkey.advise.weighing import Weight, encode_us, opened
-from rowkey.errors import DeclarationError, Incomparable, Mistake, SampleError
+from rowkey.errors import DeclarationError, Incomparable, Mistake, SampleError, counted
 from rowkey.lint import check, look
 from rowkey.simulate import run_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from rowkey.advise.agreeing import Scale
@@ -45,7 +46,7 @@ def compare(
     Args:
         designs: two to eight, for the same use: with the same servers, the same field for the time.
         sample: a file of recorded events; that which all declare if None.
-        names: what each is called; its table if None.
+        names: what each is called; its table if None. Of equal names the second is called `A#2`.
         format_words: how the sample is read; as the designs declare if None, or as its name tells.
         second_half: whether only the second half is replayed where no boundaries follow from the
             first.
@@ -82,7 +83,20 @@ def _names(designs: Sequence[Design], names: Sequence[str] | None) -> list[str]:
     if names is not None and len(names) != len(designs):
         what = f"{len(names)} for {len(designs)} designs"
         raise Incomparable([Mistake("names", what, "a name for each design")])
-    return [design.table for design in designs] if names is None else list(names)
+    return _apart([design.table for design in designs] if names is None else names)
+
+
+def _apart(names: Iterable[str]) -> list[str]:
+    """Names that differ: of equal ones all but the first get a number.
+
+    >>> _apart(["a.toml", "a.toml", "a.toml#2", "a.toml"])
+    ['a.toml', 'a.toml#2', 'a.toml#2#2', 'a.toml#3']
+    """
+    apart: list[str] = []
+    for name in names:
+        tried = (f"{name}#{number}" for number in count(2))
+        apart.append(name if name not in apart else next(n for n in tried if n not in apart))
+    return apart
 
 
 class _Trial:
@@ -159,10 +173,11 @@ def _check_events(trials: Sequence[_Trial], mistakes: list[Mistake]) -> None:
         assert trial.source is not None
         fewer = most - trial.source.total
         if fewer:
-            what = f"{fewer:,} events that others take are none of this design"
+            is_ = "is" if fewer == 1 else "are"
+            what = f"{counted(fewer, 'event')} that others take {is_} none of this design"
             first = trial.source.left_out.first
             remedy = f"The first that it leaves out: {first}." if first else ""
-            mistakes.append(Mistake(f"{trial.name}: sample", what, f"{most:,} events", remedy))
+            mistakes.append(Mistake(f"{trial.name}: sample", what, counted(most, "event"), remedy))
 
 
 def _told(

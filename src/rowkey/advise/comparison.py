@@ -26,11 +26,13 @@ class Figure:
         value: the figure; None where there is none.
         is_exact: whether it was counted, not estimated or timed.
         reason: why there is none, or an empty string.
+        is_whole: whether it is of a read of the whole table, whose one range is no merit.
     """
 
     value: float | None
     is_exact: bool = True
     reason: str = ""
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +59,25 @@ class Measure:
     def best(self) -> tuple[int, ...]:
         """Which designs are best, from 0; none where all are equal, or nothing is better.
 
-        A design without a figure is never among them, and keeps none of the others from being so.
+        A design without a figure, or that reads the whole table for it, is never among them, and
+        keeps none of the others from being so.
 
         >>> figures = [Figure(2.0), Figure(1.0), Figure(None), Figure(1.1)]
         >>> Measure("skew_10s", "", tuple(figures), within=0.2).best
         (1, 3)
+        >>> Measure("fan_out", "", (Figure(1.0, is_whole=True), Figure(16.0))).best
+        (1,)
         """
         sign = {"less": 1, "more": -1, "": 0}[self.better]
-        known = {n: sign * one.value for n, one in enumerate(self.figures) if one.value is not None}
+        known = {
+            n: sign * one.value
+            for n, one in enumerate(self.figures)
+            if one.value is not None and not one.is_whole
+        }
         least = min(known.values(), default=0)
         best = tuple(n for n, value in known.items() if value <= least + self.within)
-        return best if len(best) < len(known) else ()
+        valued = sum(one.value is not None for one in self.figures)
+        return best if len(best) < valued else ()
 
 
 @dataclass(frozen=True)

@@ -149,15 +149,17 @@ def _reads(designs: Sequence[Compared], reads: Mapping[str, ReadWords]) -> Itera
     for number, name in enumerate(reads):
         results = [one.simulation.reads[number] for one in designs]
         for measure, what, value in _OF_READ:
-            figures = tuple(_asked(result, value) for result in results)
+            figures = tuple(_asked(measure, result, value) for result in results)
             yield _read_measure(measure, what, figures, name)
-        figures = tuple(_asked(result, _returned) for result in results)
+        figures = tuple(_asked("rows_returned", result, _returned) for result in results)
         what = "rows of an answer, mean; fewer where others were overwritten"
         yield Measure("rows_returned", what, figures, "", read=name)
     if len(reads) > 1:
         shares, _ = weights_of(reads)
         for measure, what, mean in _OF_ALL:
-            figures = tuple(_weighed(one.simulation.reads, shares, mean) for one in designs)
+            figures = tuple(
+                _weighed(measure, one.simulation.reads, shares, mean) for one in designs
+            )
             yield _read_measure(measure, what, figures, None)
 
 
@@ -179,11 +181,22 @@ _OF_READ: tuple[tuple[str, str, Callable[[ReadResult], float | None]], ...] = (
 )  # fmt: skip
 
 
-def _asked(result: ReadResult, value: Callable[[ReadResult], float | None]) -> Figure:
+OF_RANGES = "fan_out"
+"""The measure that praises no read of the whole table, though that is one range."""
+
+
+def _is_whole(name: str, result: ReadResult) -> bool:
+    """Whether the key serves nothing of what is asked: the first rows in its order are served."""
+    is_served = result.serves_order and not result.residual
+    return name == OF_RANGES and result.is_full_scan and not is_served
+
+
+def _asked(name: str, result: ReadResult, value: Callable[[ReadResult], float | None]) -> Figure:
     if result.error:
         return Figure(None, is_exact=False, reason=result.error)
-    found = value(result)
-    return Figure(found, is_exact=False, reason="" if found is not None else "no row is returned")
+    found, whole = value(result), _is_whole(name, result)
+    reason = "" if found is not None else "no row is returned"
+    return Figure(found, is_exact=False, reason=reason, is_whole=whole)
 
 
 _Shared = list[tuple[float, "ReadResult"]]
@@ -205,6 +218,7 @@ _OF_ALL: tuple[tuple[str, str, Callable[[_Shared], float | None]], ...] = (
 
 
 def _weighed(
+    name: str,
     results: Sequence[ReadResult],
     shares: Mapping[str, float],
     mean: Callable[[_Shared], float | None],
@@ -213,4 +227,6 @@ def _weighed(
     if failed:
         return Figure(None, is_exact=False, reason=f"not asked: {', '.join(failed)}")
     found = mean([(shares[read.name], read) for read in results])
-    return Figure(found, is_exact=False, reason="" if found is not None else "no row is returned")
+    whole = sum(shares[read.name] for read in results if _is_whole(name, read)) > ASKED_WITHIN
+    reason = "" if found is not None else "no row is returned"
+    return Figure(found, is_exact=False, reason=reason, is_whole=whole)

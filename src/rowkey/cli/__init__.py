@@ -7,7 +7,8 @@ import os
 import sys
 from typing import Any
 
-HELP = os.path.join(os.path.dirname(__file__), "help.txt")  # noqa: PTH118, PTH120 - pathlib is slow
+_HERE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow
+HELP = os.path.join(_HERE, "pages", "help.txt")  # noqa: PTH118 - as above
 
 __all__ = ["command", "main"]
 

@@ -95,8 +95,8 @@ def program(ctx: click.Context, *, debug: bool) -> None:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    # A start makes many objects that stay: looking for garbage among them took a thirtieth of it.
-    gc.set_threshold(20_000)
+    # A start makes many objects that stay: looking for garbage among them took a twentieth of it.
+    gc.set_threshold(100_000)
     with standard_streams(), _ended_by_sigterm():
         code = _run()
     sys.exit(code)

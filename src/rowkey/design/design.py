@@ -317,7 +317,7 @@ class Design:
         """
         prefixes = prefixes_of(self.key)
         size_each = self.layout.event_bytes(self.key_bytes(facts), facts)
-        rate = self.writes.rate
+        rate, capacity = self.writes.rate, self.cluster.capacity
         kept_s = max(family.ttl_s for family in self.families.values())
         size = 0 if rate is None or kept_s == FOREVER_S else int(rate * kept_s * size_each)
         return Demand(
@@ -326,7 +326,7 @@ class Design:
             families=len(self.families),
             heap=self.cluster.heap,
             writes=None if rate is None else int(rate * size_each),
-            capacity=None,
+            capacity=None if capacity is None else max(int(capacity * size_each), 1),
             scans=any(read.limit is None for read in self.reads),
             prefixes=None if prefixes is None else len(prefixes),
         )

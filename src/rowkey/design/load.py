@@ -9,8 +9,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design.dump import toml_name
 from rowkey.design.paths import in_order, path_text, prefixes
-from rowkey.design.scanner import MOST_BYTES, Lines, scan, spans_of, too_large
+from rowkey.design.scanner import MOST_BYTES, Spot, Spots, scan, spans_of, spot_of, too_large
 from rowkey.errors import DeclarationError, Mistake, printable
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 BOM = "\ufeff"
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
+_NAME = re.compile(r"[\w-]+")
 _HALF = re.compile("[\ud800-\udfff]")
 """Of a pair that stands for one character in UTF-16; how Python reads bytes that are not UTF-8."""
 _CUT = 80
@@ -39,37 +41,38 @@ _SYNTAX = (
 
 
 class Places:
-    """Finds the lines of mistakes."""
+    """Finds where mistakes stand."""
 
-    def __init__(self, lines: Lines) -> None:
-        self.found: dict[str, tuple[int, int]] = {}
+    def __init__(self, spots: Spots) -> None:
+        self.found: dict[str, tuple[int, Spot]] = {}
         self.firsts: dict[int, str] = {}
-        for index, (path, line) in enumerate(lines.items()):
+        for index, (path, spot) in enumerate(spots.items()):
             short = tuple(s[:_CUT] if isinstance(s, str) else s for s in path)
             for text in {path_text(path), path_text(short)}:
-                self.found.setdefault(printable(text), (index, line))
-            self.firsts.setdefault(line, printable(path_text(path)))
+                self.found.setdefault(printable(text), (index, spot))
+            self.firsts.setdefault(spot[0], printable(path_text(path)))
 
     def placed(self, mistakes: Iterable[Mistake]) -> list[Mistake]:
-        """The mistakes in the order of the file, each with its line.
+        """The mistakes in the order of the file, each with its line and column.
 
-        A mistake of a word that is not there has the line of the nearest word above it, or none.
+        A mistake of a word that is not there has those of the nearest word above it, or none.
         """
         spots = [(self._spot(mistake.path), mistake) for mistake in mistakes]
-        spots.sort(key=lambda spot: (spot[0], in_order(spot[1].path) if spot[0][1] else ()))
-        return [replace(mistake, line=line) for (_, line), mistake in spots]
+        spots.sort(key=lambda spot: (spot[0], in_order(spot[1].path) if spot[0][1][0] else ()))
+        return [replace(one, line=line, column=column) for (_, (line, column)), one in spots]
 
     def line_of(self, path: str) -> int:
         """The line of a word, or of the nearest word above it that is there; 0 if there is none."""
-        return self._spot(path)[1]
+        return self._spot(path)[1][0]
 
     def path_at(self, line: int) -> str:
         """The first word on a line; empty if none begins there."""
         return self.firsts.get(line, "")
 
-    def _spot(self, path: str) -> tuple[int, int]:
-        """Place in the file, and line, of a path or of the nearest word it lies below."""
-        return next((self.found[text] for text in prefixes(path) if text in self.found), (-1, 0))
+    def _spot(self, path: str) -> tuple[int, Spot]:
+        """Number in the file, and place, of a path or of the nearest word it lies below."""
+        known = (self.found[text] for text in prefixes(path) if text in self.found)
+        return next(known, (-1, (0, 0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +148,10 @@ def text_of(path: Path) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
+        before = data[: problem.start].decode()
+        line, column = spot_of(before, len(before))
         what = f"byte {problem.start:,} is not UTF-8"
-        mistake = Mistake("", what, "TOML, which is UTF-8", line=line)
+        mistake = Mistake("", what, "TOML, which is UTF-8", line=line, column=column)
         raise DeclarationError([mistake], str(path)) from None
 
 
@@ -169,11 +173,11 @@ def parsed(text: str, source: str) -> tuple[dict[str, Any], Places]:
     half = _HALF.search(text)
     if half is not None:
         what = f"{half[0]!r} is half a character"
-        line = text.count("\n", 0, half.start()) + 1
-        raise DeclarationError([Mistake("", what, "Unicode", line=line)], source)
+        line, column = spot_of(text, half.start())
+        raise DeclarationError([Mistake("", what, "Unicode", line=line, column=column)], source)
     try:
-        lines = scan(text)
-        return tomllib.loads(text), Places(lines)
+        spots = scan(text)
+        return tomllib.loads(text), Places(spots)
     except DeclarationError as problem:
         raise _of(problem, source) from None
     except tomllib.TOMLDecodeError as problem:
@@ -188,17 +192,29 @@ def _of(problem: DeclarationError, source: str) -> DeclarationError:
 
 
 def _syntax(text: str, problem: str) -> Mistake:
-    """A syntax error with its line, and the remedy where a key's escapes caused it."""
+    """A syntax error with its place, and the remedy where a key's escapes or a name caused it."""
     match = _WHERE.search(problem)
-    number = int(match[1]) if match and match[1] else text.count("\n") + 1
+    number, column = spot_of(text, len(text))
+    if match and match[1]:
+        number, column = int(match[1]), int(match[2])
     lines = text.split("\n")
     line = lines[number - 1].strip() if number <= len(lines) else ""
     shown = f": {line[:60]!r}" if line else ""
     remedy = ""
     if line.startswith("key") and ("\\" in line or line.count('"') > 2):
         remedy = "Write a key with escapes or quoted names between ''' and '''."
+    if match and match[2] and (name := _unquoted(lines[number - 1], int(match[2]) - 1)):
+        remedy = f"Quote it: {toml_name(name)}."
     for beginning, what, allowed in _SYNTAX:
         if problem.startswith(beginning):
-            return Mistake("", f"{what}{shown}", allowed, remedy, number)
+            return Mistake("", f"{what}{shown}", allowed, remedy, number, column)
     what = _WHERE.sub("", problem).rstrip(".")
-    return Mistake("", f"the file is no TOML: {what}{shown}", "", remedy, number)
+    return Mistake("", f"the file is no TOML: {what}{shown}", "", remedy, number, column)
+
+
+def _unquoted(line: str, at: int) -> str:
+    """The name around a place of a line that is no bare key for its letters alone; else empty."""
+    for found in _NAME.finditer(line):
+        if found.start() <= at < found.end() and not found[0].isascii():
+            return found[0]
+    return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,14 +16,16 @@ if TYPE_CHECKING:
 
 _NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _STEPS = re.compile(r'"(?:[^"\\]|\\.)*"|[.\[]')
-_PLAIN = re.compile(r"[^\s.:\[\]\"'\\]+")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def path_text(path: tuple[str | int, ...]) -> str:
-    """A path as it is printed; a name that could be read as several steps stands in quotes.
+    """A path as it is printed: names as TOML takes them, so bare or in quotes.
 
     >>> path_text(("reads", 0, "name")), path_text(("fields", "a.b", "of"))
     ('reads[0].name', 'fields."a.b".of')
+    >>> path_text(("fields", "用户"))
+    'fields."用户"'
     """
     text = ""
     for step in path:
@@ -34,15 +37,22 @@ def path_text(path: tuple[str | int, ...]) -> str:
 
 
 def needs_quotes(name: str) -> bool:
-    """Whether a name could be read as several steps of a path, or as none."""
-    return not _PLAIN.fullmatch(name)
+    """Whether a name is no bare key of TOML."""
+    return not _BARE.fullmatch(name)
 
 
 def _step(name: str) -> str:
+    """A name as TOML takes it; what does not print is escaped as TOML does it."""
     if not needs_quotes(name):
         return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return "".join(map(_printed, json.dumps(name, ensure_ascii=False)))
+
+
+def _printed(character: str) -> str:
+    if character.isprintable():
+        return character
+    number = ord(character)
+    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
 def requoted(mistakes: Iterable[Mistake], path: tuple[str, ...]) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import ReadError
-from rowkey.keys import Order, Part
+from rowkey.keys import Order, Part, rows_that_meet
 from rowkey.plan import (
     Plan,
     listed_examples,
@@ -175,12 +175,16 @@ def _part(part: Part, notation: str) -> PartProperties:
 def _ambiguous(design: Design) -> Iterator[str]:
     """Parts without an end that are not last: what they hold runs into what follows."""
     parts = design.key.parts
-    for part, term in zip(parts[:-1], design.key.terms, strict=False):
+    for index, (part, term) in enumerate(zip(parts[:-1], design.key.terms, strict=False)):
         if not part.framing.closed:
             name = part.fields[0] if part.fields else str(term)
+            met = rows_that_meet(design.key, index)
+            told = "no key can be taken apart"
+            if met is not None:
+                (a, b), (c, d) = met
+                told = f"{a!r} before {b!r} gives the same bytes as {c!r} before {d!r}"
             yield (
-                f"{term} has no end and is not last: where {name} stops cannot be told, and "
-                f"'1' before '23' gives the same bytes as '12' before '3'"
+                f"{term} has no end and is not last: where {name} stops cannot be told, and {told}"
             )
 
 

@@ -35,8 +35,10 @@ _STRINGS = (
 )
 
 
-Lines = dict[Path, int]
-"""The line of each key and list entry of a file, from 1, in the order of the file."""
+Spot = tuple[int, int]
+"""A line, and a character of it, both from 1."""
+Spots = dict[Path, Spot]
+"""Where each key and list entry of a file begins, in the order of the file."""
 
 
 @dataclass(slots=True)
@@ -60,11 +62,11 @@ class _Lost(Exception):
     """The text is not TOML here; the parser will say so better."""
 
 
-def scan(text: str) -> Lines:
-    """The lines of a file's words.
+def scan(text: str) -> Spots:
+    """Where a file's words begin.
 
     Raises:
-        DeclarationError: the file is too large, too deep or holds too much; names the line.
+        DeclarationError: the file is too large, too deep or holds too much; names the place.
 
     Cost: one pass, about 5 MB a second.
     """
@@ -74,7 +76,7 @@ def scan(text: str) -> Lines:
     scanner = _Scanner(text)
     with suppress(_Lost):
         scanner.file()
-    return scanner.lines
+    return scanner.spots
 
 
 def spans_of(text: str) -> Spans:
@@ -103,11 +105,11 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.lines: Lines = {}
+        self.spots: Spots = {}
         self.spans = Spans()
         self.table: Path = ()
         self.entries: dict[Path, int] = {}
-        self._counted_to, self._line = 0, 1
+        self._counted_to, self._line, self._begins = 0, 1, 0
 
     def file(self) -> None:
         while self.skip(_GAP) < len(self.text):
@@ -123,7 +125,7 @@ class _Scanner:
         path: Path = ()
         for step in self.key():
             path = (*path, step)
-            self.note(path)
+            self.note(path, start)
             if path in self.entries:
                 path = (*path, self.entries[path])
         if is_list:
@@ -131,7 +133,7 @@ class _Scanner:
             self.entries[listed] = self.entries.get(listed, -1) + 1
             path = (*listed, self.entries[listed])
         self.table = path
-        self.note(path)
+        self.note(path, start)
         self.expect("]]" if is_list else "]")
         self.spans.tables[path] = self.at
         self.spans.starts[path] = start
@@ -250,17 +252,30 @@ class _Scanner:
         self.at += len(token)
 
     def note(self, path: Path, at: int | None = None) -> None:
-        self.lines.setdefault(path, self.line(self.at if at is None else at))
-        if len(self.lines) > MOST_KEYS:
+        self.spots.setdefault(path, self.spot(self.at if at is None else at))
+        if len(self.spots) > MOST_KEYS:
             self.fail("the file has too many words and entries", f"at most {MOST_KEYS:,}")
 
-    def line(self, at: int) -> int:
-        """The line of a position, counted on from the last one asked for."""
+    def spot(self, at: int) -> Spot:
+        """Line and character of a position, counted on from the last one asked for."""
         if at < self._counted_to:
-            return self.text.count("\n", 0, at) + 1
-        self._line += self.text.count("\n", self._counted_to, at)
+            return spot_of(self.text, at)
+        newest = self.text.rfind("\n", self._counted_to, at)
+        if newest >= 0:
+            self._line += self.text.count("\n", self._counted_to, at)
+            self._begins = newest + 1
         self._counted_to = at
-        return self._line
+        return self._line, at - self._begins + 1
 
     def fail(self, what: str, allowed: str) -> None:
-        raise DeclarationError([Mistake("", what, allowed, line=self.line(self.at))])
+        line, column = self.spot(self.at)
+        raise DeclarationError([Mistake("", what, allowed, line=line, column=column)])
+
+
+def spot_of(text: str, at: int) -> Spot:
+    """Line and character of a position of a text.
+
+    >>> spot_of("a\\nbc", 3)
+    (2, 2)
+    """
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

@@ -8,12 +8,12 @@ from rowkey.engines.contract import (
     Cursor,
     Engine,
     Reader,
-    RegionCount,
     Span,
     Store,
     TableSpec,
     now_ms,
 )
+from rowkey.engines.counts import OpenRegion, RegionCount
 from rowkey.engines.opening import open_engine
 from rowkey.engines.specs import check_cluster_spec
 from rowkey.engines.territory import SplitLimits, Territory
@@ -25,6 +25,7 @@ __all__ = [
     "Check",
     "Cursor",
     "Engine",
+    "OpenRegion",
     "Reader",
     "RegionCount",
     "Span",

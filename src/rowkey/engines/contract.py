@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey.cells import LATEST
+from rowkey.engines.counts import OpenRegion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, CellBlock, Family, RowCells
+    from rowkey.engines.counts import RegionCount
 
 
 def now_ms() -> int:
@@ -106,28 +108,6 @@ class Check:
     qualifier: bytes
     operator: str = "="
     value: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RegionCount:
-    """One region and what it has counted since the table was created.
-
-    On a cluster: since the region was opened where it is.
-
-    Args:
-        start: its first row key, inclusive.
-        stop: the first row key behind it; empty for the last region.
-        writes: mutations of a row: a put of many cells is one; so are an increment, an append and a
-            check-and-mutate that was applied.
-        reads: rows returned by gets and scans; a get that finds nothing counts as well.
-
-    Source: HRegion.writeRequestsCount and readRequestsCount.
-    """
-
-    start: bytes
-    stop: bytes
-    writes: int
-    reads: int
 
 
 class Cursor(ABC):
@@ -222,6 +202,11 @@ class Store(Reader):
         spec = self.spec
         return spec.families, spec.attributes
 
+    @property
+    def unsaid(self) -> Mapping[str, Mapping[str, str]]:
+        """By family, words that no `Family` has a place for; our own engines keep none."""
+        return {}
+
     @abstractmethod
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Apply mutations in their order, each of one row; several may name the same row.
@@ -258,6 +243,18 @@ class Store(Reader):
     @abstractmethod
     def regions(self) -> list[RegionCount]:
         """The regions in the order of their keys, with their counters."""
+
+    def openings(self, wait_s: float | None = None) -> list[OpenRegion]:
+        """The regions in the order of their keys, each with its server and its counters as of now.
+
+        Args:
+            wait_s: seconds to wait for regions that are on no server; None is as configured.
+
+        Raises:
+            Unsupported: some region was on no server all the while.
+        """
+        del wait_s
+        return [OpenRegion.here(one) for one in self.regions()]
 
     @abstractmethod
     def split(self, at: bytes) -> None:
@@ -344,6 +341,14 @@ class Engine(ABC):
     @abstractmethod
     def tables(self) -> list[str]:
         """The names of its tables, ascending."""
+
+    def servers(self, wait_s: float | None = None) -> list[str]:
+        """The servers that may hold regions, ascending; one without a name where there are none.
+
+        It waits for so many seconds, None being as configured, and then raises `Unsupported`.
+        """
+        del wait_s
+        return [""]
 
     def has(self, name: str) -> bool:
         """Whether there is a table of a name."""

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
-from rowkey.engines.contract import RegionCount
+from rowkey.engines.counts import RegionCount
 from rowkey.errors import Refused, shown
 from rowkey.regions import (
     DEFAULT_POLICY,

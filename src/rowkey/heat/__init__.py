@@ -2,14 +2,13 @@
 
 from rowkey.heat.causes import KINDS as CAUSES
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import Evidence, Finding, Measured
+from rowkey.heat.evidence import Came, Evidence, Finding, Measured
 from rowkey.heat.foresight import declared_facts, foreseen
 from rowkey.heat.leading import entities, is_of_time, leading_part, moves_with_clock
 from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
-from rowkey.heat.proposals import front_salt, wider_bucket
+from rowkey.heat.proposals import Spreading, spread_key, wider_bucket
 from rowkey.heat.reachable import region_shares
-from rowkey.heat.shares import EqualCounts, Shares
 from rowkey.heat.skew import (
     balancer_cost,
     effective,
@@ -21,12 +20,13 @@ from rowkey.heat.skew import (
     peak_to_mean,
     variation,
 )
-from rowkey.heat.windows import PER_SERVER, WIDTHS_S, Skew, WindowCounts
+from rowkey.heat.windows import PER_SERVER, WIDTHS_S, EqualCounts, Shares, Skew, WindowCounts
 
 __all__ = [
     "CAUSES",
     "PER_SERVER",
     "WIDTHS_S",
+    "Came",
     "Cause",
     "EqualCounts",
     "Evidence",
@@ -36,6 +36,7 @@ __all__ = [
     "Placements",
     "Shares",
     "Skew",
+    "Spreading",
     "WindowCounts",
     "balancer_cost",
     "declared_facts",
@@ -45,7 +46,6 @@ __all__ = [
     "even_share",
     "even_spread",
     "foreseen",
-    "front_salt",
     "gini",
     "horticulture",
     "is_of_time",
@@ -53,6 +53,7 @@ __all__ = [
     "moves_with_clock",
     "peak_to_mean",
     "region_shares",
+    "spread_key",
     "variation",
     "wider_bucket",
 ]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.heat.evidence import Evidence, Finding
+    from rowkey.heat.evidence import Came, Evidence, Finding
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
@@ -43,6 +43,24 @@ class Cause(ABC):
             facts: what is known of its fields, from a sample or declared.
             boundaries: where its regions begin.
         """
+
+    @classmethod
+    def foresee_from(
+        cls,
+        design: Design,
+        facts: Mapping[str, Facts],
+        boundaries: Boundaries,
+        came: Came | None,
+    ) -> Finding | None:
+        """The same where events that came are at hand, with their keys, but not their order.
+
+        Args:
+            design: the design.
+            facts: what is known of its fields.
+            boundaries: where its regions begin.
+            came: the events; None if there are none.
+        """
+        return cls.foresee(design, facts, boundaries)
 
     @classmethod
     @abstractmethod

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import counted
 from rowkey.heat.leading import Front, front_of, is_of_time
 from rowkey.heat.skew import even_share
 
@@ -18,14 +19,59 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.heat.placements import Placements
-    from rowkey.heat.shares import Shares
-    from rowkey.heat.windows import Skew
-    from rowkey.keys import Part
+    from rowkey.heat.windows import Shares, Skew
+    from rowkey.keys import Field, Part
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
 TOGETHER = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """Events that came, each with its row key.
+
+    Args:
+        rows: the events, or an even choice of them.
+        keys: the row key of each, in the same order.
+    """
+
+    rows: pa.RecordBatch = field(repr=False)
+    keys: Sequence[bytes] = field(repr=False)
+
+    def keys_with(self, declared: Field, value: Any) -> list[bytes]:
+        """The keys of the events in which a field has a value.
+
+        Args:
+            declared: the field.
+            value: as the facts have it.
+        """
+        import numpy as np
+
+        from rowkey.keys import batch_column
+
+        coded = self.rows.column(declared.name).dictionary_encode()
+        listed = (
+            batch_column(declared, coded.dictionary).listed()
+            if declared.type.counts
+            else coded.dictionary.to_pylist()
+        )
+        wanted = [code for code, one in enumerate(listed) if one == value]
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return [self.keys[at] for at in np.flatnonzero(np.isin(codes, wanted)).tolist()]
+
+
+def codes_of(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[Any, Any]:
+    """A number for each row, equal where some fields are."""
+    import numpy as np
+
+    codes = np.zeros(rows.num_rows, np.int64)
+    for name in names:
+        column = rows.column(name).dictionary_encode().indices.fill_null(-1)
+        more = column.to_numpy(zero_copy_only=False).astype(np.int64) + 1
+        _, codes = np.unique(codes * (int(more.max(initial=0)) + 1) + more, return_inverse=True)
+    return codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +199,7 @@ class Evidence:
     @cached_property
     def entity_codes(self) -> np.ndarray[Any, Any]:
         """A number for each sampled event, equal where the entity fields are."""
-        import numpy as np
-
-        codes = np.zeros(len(self.keys), np.int64)
-        for name in self.entity_fields:
-            column = self.rows.column(name).dictionary_encode().indices.fill_null(-1)
-            more = column.to_numpy(zero_copy_only=False).astype(np.int64) + 1
-            _, codes = np.unique(codes * (int(more.max(initial=0)) + 1) + more, return_inverse=True)
-        return codes
+        return codes_of(self.rows, self.entity_fields)
 
     def time_windows(self, width_s: int) -> np.ndarray[Any, Any] | None:
         """The window of time that each sampled event lies in, from 0; None without times."""
@@ -181,10 +220,14 @@ class Evidence:
 
     def entity(self, code: int) -> str:
         """The values of an entity, as a person would name them."""
+        return self.shown(self.entity_fields, self.entity_codes, code)
+
+    def shown(self, names: Sequence[str], codes: np.ndarray[Any, Any], code: int) -> str:
+        """The values that some fields have where they have a number, as a person would say them."""
         import numpy as np
 
-        row = int(np.argmax(self.entity_codes == code))
-        values = ((name, self.rows.column(name)[row].as_py()) for name in self.entity_fields)
+        row = int(np.argmax(codes == code))
+        values = ((name, self.rows.column(name)[row].as_py()) for name in names)
         return ", ".join(f"{name} {value}" for name, value in values)
 
     @cached_property
@@ -265,8 +308,8 @@ def floor(load: float, servers: int, measured: float, where: str = "") -> str:
         where: the windows that both are of, with a comma before it.
     """
     if load <= measured:
-        return f"the skew over {servers} servers cannot fall below {_down(load)}{where}"
-    return f"that is {_down(load)}× the fair share of one of {servers} servers{where}"
+        return f"the skew over {counted(servers, 'server')} cannot fall below {_down(load)}{where}"
+    return f"that is {_down(load)}× the fair share of one of {counted(servers, 'server')}{where}"
 
 
 def _down(figure: float) -> str:

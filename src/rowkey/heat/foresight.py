@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.heat.evidence import Finding
+    from rowkey.heat.evidence import Came, Finding
 
 
 def foreseen(
     design: Design,
     facts: Mapping[str, Facts] | None = None,
     boundaries: Boundaries | None = None,
+    came: Came | None = None,
 ) -> list[Finding]:
     """The causes a design shows by itself, the one that explains most first.
 
@@ -26,6 +27,7 @@ def foreseen(
         design: the design.
         facts: what is known of its fields; what the file declares if None.
         boundaries: where its regions begin; those that the file alone gives if None.
+        came: events that came, with their keys; what the file declares is judged alone if None.
     """
     known = facts if facts is not None else declared_facts(design)
     unknown = boundaries is None and (design.cut.needs_sample or design.cut.needs_count)
@@ -35,7 +37,7 @@ def foreseen(
     for cause in sorted(KINDS.values(), key=lambda kind: kind.needs_even):
         if unknown and cause.needs_boundaries:
             continue
-        finding = cause.foresee(design, known, boundaries)
+        finding = cause.foresee_from(design, known, boundaries, came)
         if finding is None or (cause.needs_even and any(f.bound > finding.bound for f in found)):
             continue
         found.append(finding)

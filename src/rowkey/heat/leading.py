@@ -26,6 +26,9 @@ LEAST = 20
 NARROW = 0.1
 """Share of all keys within which half of a stretch must lie for a front to be seen: of events in no
 order half span nearly a half, of a front cut into 50 stretches a hundredth."""
+TENTHS, HALF = 10, 0.5
+"""Values of which the newest come most are a front if the newest tenth takes half of all: the same
+as what is seen of a replay, where half of a stretch must lie within a tenth."""
 TRAVELLED = 0.5
 """Share of all keys that the middle of the stretches must travel; a hot value stands still."""
 
@@ -73,19 +76,40 @@ def deciding_fields(
     Returns:
         Nothing where times, or chance, spread the rows.
     """
-    names: dict[str, None] = {}
+    parts = list(_deciding(design, boundaries))
+    for part in parts:
+        if part.cardinality != 1 and (not part.fields or entities(design, part) != part.fields):
+            return ()
+    names = dict.fromkeys(name for part in parts for name in part.fields)
+    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+
+
+def deciding_entities(
+    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
+) -> tuple[str, ...]:
+    """The fields that are no times and help to decide the region, whatever else spreads the rows.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        boundaries: how deep into the keys they look decides how many parts count.
+    """
+    parts = _deciding(design, boundaries)
+    names = dict.fromkeys(name for part in parts for name in entities(design, part))
+    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+
+
+def _deciding(design: Design, boundaries: Boundaries) -> Iterator[Part]:
+    """The parts as deep as boundaries look into the keys, up to the first time."""
     depth = 0
     # Zeros that end a split decide nothing: a key that comes so far is longer than they are.
     deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
     for part in design.key.parts:
         if is_of_time(design, part):
-            break
-        if part.cardinality != 1 and (not part.fields or entities(design, part) != part.fields):
-            return ()
-        names |= dict.fromkeys(part.fields)
+            return
+        yield part
         if part.framing.width is None or (depth := depth + part.framing.width) >= deciding:
-            break
-    return tuple(name for name in names if name not in facts or facts[name].distinct != 1)
+            return
 
 
 def moves_with_clock(design: Design, facts: Mapping[str, Facts]) -> str | None:
@@ -108,9 +132,36 @@ def moves_with_clock(design: Design, facts: Mapping[str, Facts]) -> str | None:
     if is_time:
         return name if writes.arrival in WITH_THE_CLOCK else None
     draw = writes.draws.get(name)
-    counts_up = writes.arrival == "sequential" if draw is None else draw.ascends
+    share = None if draw is None else draw.newest_share(_values(design, facts, name), TENTHS)
+    counts_up = writes.arrival == "sequential" if draw is None else (share or 0.0) >= HALF
     is_free = writes.arrival != "per" or writes.entity != name
     return name if counts_up and is_free else None
+
+
+def share_of_front(
+    design: Design, facts: Mapping[str, Facts], name: str, boundaries: Boundaries
+) -> float:
+    """Share of a moment's events that the region at the front takes, if keys begin with a field.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        name: the field that moves.
+        boundaries: where regions begin; as if each held as many of the values.
+    """
+    draw = design.writes.draws.get(name)
+    regions = len(boundaries) if len(boundaries) > 1 else design.cluster.servers
+    share = None
+    if draw is not None:
+        share = draw.newest_share(_values(design, facts, name), regions)
+    return 1.0 if share is None else share
+
+
+def _values(design: Design, facts: Mapping[str, Facts], name: str) -> int:
+    """How many values a field has; the most its type has where nothing tells."""
+    known = facts.get(name)
+    told = known.distinct if known is not None else None
+    return told or design.fields[name].type.domain.size
 
 
 @dataclass(frozen=True, slots=True)

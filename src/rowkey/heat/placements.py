@@ -16,24 +16,32 @@ OTHERS = 32
 class Placements:
     """The placements that a heat is judged under.
 
-    The first is round robin, as HBase creates a table; then round robin over one server more, and
-    over twice the servers; then placements at random that balance the number of regions, which is
-    what the balancer keeps.
+    The first is as the regions stand, or round robin, as HBase creates a table; then round robin
+    over one server more, and over twice the servers; then placements at random that balance the
+    number of regions, which is what the balancer keeps.
 
     Args:
         regions: how many regions.
         servers: how many region servers.
         seed: where the random placements begin.
+        standing: the server of each region, from 0; round robin if None.
     """
 
-    def __init__(self, regions: int, servers: int, seed: int = 0) -> None:
+    def __init__(
+        self,
+        regions: int,
+        servers: int,
+        seed: int = 0,
+        standing: np.ndarray[Any, Any] | None = None,
+    ) -> None:
         import numpy as np
 
         self.regions = regions
         self.servers = servers
         wider = [round_robin(regions, servers + 1), round_robin(regions, 2 * servers)]
         others = balanced_placements(regions, servers, OTHERS, seed)
-        self.tables = [round_robin(regions, servers), *wider, *others]
+        first = round_robin(regions, servers) if standing is None else standing
+        self.tables = [first, *wider, *others]
         self.counts = np.array([servers, servers + 1, 2 * servers, *[servers] * len(others)])
         self.others = slice(3, None)
         self._orders = [np.argsort(table, kind="stable") for table in self.tables]

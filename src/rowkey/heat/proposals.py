@@ -3,19 +3,231 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import DeclarationError
-from rowkey.schema import Call, Constant, FieldRef, print_key
+from rowkey.design import example_values, toml_value
+from rowkey.errors import DeclarationError, Mistakes, ReadError
+from rowkey.keys import bound_key
+from rowkey.plan import plan_read, spreading
+from rowkey.schema import Call, Constant, Equal, FieldRef, print_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.schema import Term
+    from rowkey.keys import Key
+    from rowkey.plan import Plan
+    from rowkey.schema import Bounds, Facts, Ordering, Term
 
 SPREAD = "bucket"
 """The transform that spreads the values listed as heavy."""
+PER_BUCKET = "per_bucket"
+ENOUGH = 4
+"""Values a bucket below which some stay empty. Source: the cause `few_entities`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spreading:
+    """A part that spreads the rows of every moment, and the key that begins with it.
+
+    Args:
+        part: what stands in front, in the notation.
+        key: the whole key, in which it takes the place of what spread before.
+        splits: what is said of the splits beside it; empty where they may stay as they are.
+        costs: what it costs the reads, as the end of a sentence.
+    """
+
+    part: str
+    key: str
+    splits: str
+    costs: str
+
+    @property
+    def words(self) -> str:
+        """The key, and the splits it needs, as they are written into a file."""
+        return " and ".join(filter(None, (f"key = {toml_value(self.key)}", self.splits)))
+
+    @property
+    def in_front(self) -> str:
+        """The part in front, and the splits it needs."""
+        return f"{self.part} in front{self.splits and ' and cut with '}{self.splits}"
+
+
+def spread_key(
+    design: Design, facts: Mapping[str, Facts], terms: Sequence[Term] | None = None
+) -> Spreading:
+    """A key whose rows of one moment lie in all regions, at the least cost to the declared reads.
+
+    Two buckets a server, over the fields that reads give, where those have values enough and none
+    of them is heavy; else over all fields of the key, and what that costs is said. A salt where the
+    key has times alone, for events of one moment would meet in one bucket.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        terms: the key, if it is to be another than the design's.
+    """
+    key = design.key if terms is None else bound_key(tuple(terms), design.fields, Mistakes())
+    key = key or design.key
+    if all(design.fields[name].type.tick is not None for name in key.fields):
+        return _with_salt(design, key)
+    asked = list(_asked(design, facts))
+    tried = [
+        (_ranges(design, asked, (_bucket(design, names), *_behind(key))), names)
+        for names in _candidates(design, facts, tuple(key.fields), asked)
+    ]
+    now = [_ranges_of(one.plan) for one in asked]
+
+    def cost(one: tuple[Sequence[float], Sequence[str]]) -> tuple[int, int, float, int]:
+        ranges, names = one
+        served = [each for each in ranges if each < math.inf]
+        scans = len(ranges) - len(served)
+        return len(_dearer(now, ranges)), scans, sum(served), -len(names)
+
+    ranges, names = min(tried, key=cost)
+    dearer = [asked[place].name for place in _dearer(now, ranges)]
+    return _with_bucket(design, key, names, dearer)
+
+
+def wider_key(design: Design, *, is_drawn: bool = False) -> Spreading:
+    """A key whose rows of one value lie in all regions: a bucket of all its fields, or a salt.
+
+    Args:
+        design: the design.
+        is_drawn: whether chance is to decide, where the fields have too few values together.
+    """
+    times = all(design.fields[name].type.tick is not None for name in design.key.fields)
+    if is_drawn or times:
+        return _with_salt(design, design.key)
+    return _with_bucket(design, design.key, tuple(design.key.fields), ())
+
+
+def _behind(key: Key) -> Iterator[Term]:
+    """The terms of a key without those that only spread its rows."""
+    count = spreading(key)
+    for place, term in enumerate(key.terms):
+        if place >= count or isinstance(term, Constant):
+            yield term
+
+
+def _bucket(design: Design, names: Sequence[str]) -> Call:
+    """Two buckets a server, of some fields."""
+    return Call(SPREAD, tuple(map(FieldRef, names)), (2 * design.cluster.servers,))
+
+
+def _salt(design: Design) -> Call:
+    """Two salts a server."""
+    return Call("salt", (), (2 * design.cluster.servers,))
+
+
+def _with_bucket(
+    design: Design, key: Key, names: Sequence[str], dearer: Sequence[str]
+) -> Spreading:
+    part = _bucket(design, names)
+    whole = print_key((part, *_behind(key)))
+    return Spreading(f"[{part}]", whole, _splits(design), _costs(names, dearer))
+
+
+def _with_salt(design: Design, key: Key) -> Spreading:
+    part = _salt(design)
+    costs = "a read then asks every salt, and a row written twice may stand twice"
+    return Spreading(f"[{part}]", print_key((part, *_behind(key))), _splits(design), costs)
+
+
+def _splits(design: Design) -> str:
+    """What is said of the splits where buckets come in front; nothing if they are cut so."""
+    is_cut = design.cut.algorithm == PER_BUCKET and design.cut.request.regions is None
+    return "" if is_cut else f'splits = "{PER_BUCKET}"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A declared read, what it asks, and how the design's own key serves it."""
+
+    name: str
+    bounds: Bounds
+    order: Sequence[Ordering]
+    plan: Plan
+
+    @property
+    def given(self) -> set[str]:
+        """The fields of which it gives one value."""
+        return {name for name, bound in self.bounds.items() if isinstance(bound, Equal)}
+
+
+def _asked(design: Design, facts: Mapping[str, Facts]) -> Iterator[_Asked]:
+    for read in design.reads:
+        try:
+            bounds = read.bounds(example_values(read, facts))
+            plan = plan_read(design.key, bounds, read.order)
+        except ReadError:
+            continue
+        yield _Asked(read.name, bounds, read.order, plan)
+
+
+def _candidates(
+    design: Design, facts: Mapping[str, Facts], fields: Sequence[str], asked: Sequence[_Asked]
+) -> list[tuple[str, ...]]:
+    """Fields to make a bucket of: all of the key, those that a read gives, those that all give."""
+    given = [one.given & set(fields) for one in asked]
+    sets = [set(fields), *given, *([set.intersection(*given)] if given else [])]
+    named = [tuple(name for name in fields if name in one) for one in sets]
+    return [
+        names
+        for place, names in enumerate(dict.fromkeys(named))
+        if place == 0 or _can_spread(design, facts, names)
+    ]
+
+
+def _can_spread(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) -> bool:
+    """Whether nothing is known against it: times alone, few values, or one that is heavy."""
+    if all(design.fields[name].type.tick is not None for name in names):
+        return False
+    known = [facts.get(name) for name in names]
+    counts = [one.distinct if one is not None else None for one in known]
+    together = math.prod(count for count in counts if count is not None)
+    if None not in counts and together < ENOUGH * 2 * design.cluster.servers:
+        return False
+    shares = [one.heaviest_share if one is not None else None for one in known]
+    heaviest = min((share for share in shares if share is not None), default=0.0)
+    return None in shares or heaviest <= 0.5 / design.cluster.servers
+
+
+def _ranges(design: Design, asked: Sequence[_Asked], terms: tuple[Term, ...]) -> Sequence[float]:
+    """How many ranges each read asks under a key; a full scan more than any other."""
+    key = bound_key(terms, design.fields, Mistakes())
+    if key is None:
+        return [math.inf] * len(asked)
+    return [_ranges_of(plan_read(key, one.bounds, one.order)) for one in asked]
+
+
+def _ranges_of(plan: Plan) -> float:
+    return math.inf if plan.is_full_scan else plan.fan_out
+
+
+def _dearer(now: Sequence[float], then: Sequence[float]) -> list[int]:
+    """The places of reads that are served now, and ask more ranges then."""
+    return [
+        place for place, (before, after) in enumerate(zip(now, then, strict=True)) if before < after
+    ]
+
+
+def _costs(names: Sequence[str], dearer: Sequence[str]) -> str:
+    """Which reads ask every bucket, those that are declared by name."""
+    all_of = "all of " if len(names) > 1 else ""
+    told = f"a read that does not give {all_of}{_listed(names)} then asks every bucket"
+    does = "does" if len(dearer) == 1 else "do"
+    return f"{told}, as {_listed(dearer)} {does}" if dearer else told
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as they are spoken.
+
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def wider_bucket(design: Design, more: Sequence[str] = ()) -> str:
@@ -29,15 +241,8 @@ def wider_bucket(design: Design, more: Sequence[str] = ()) -> str:
         more: fields that the key should have besides.
     """
     names = (*design.key.fields, *more)
-    buckets = 2 * design.cluster.servers
-    if all(design.fields[name].type.tick is not None for name in names):
-        return front_salt(design)
-    return f"[{Call('bucket', tuple(map(FieldRef, names)), (buckets,))}]"
-
-
-def front_salt(design: Design) -> str:
-    """A salt of two numbers a server, in the notation: it spreads the rows of any one value."""
-    return f"[{Call('salt', (), (2 * design.cluster.servers,))}]"
+    is_of_times = all(design.fields[name].type.tick is not None for name in names)
+    return f"[{_salt(design) if is_of_times else _bucket(design, names)}]"
 
 
 def proposed_spread(

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.regions import Boundaries, next_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rowkey.keys import Alphabet, Key, Part
-    from rowkey.plan import KeyRange
 
 DEEP = 8
 """Bytes of a boundary that are looked at."""
@@ -44,16 +41,6 @@ def region_shares(key: Key, boundaries: Boundaries) -> list[float]:
 def reachable_regions(key: Key, boundaries: Boundaries) -> int:
     """How many regions a key can lie in."""
     return sum(share > 0 for share in region_shares(key, boundaries))
-
-
-def regions_touched(ranges: Iterable[KeyRange], boundaries: Boundaries) -> int:
-    """How many regions some ranges of keys lie in, together."""
-    found: set[int] = set()
-    splits = frozenset(boundaries.splits)
-    for one in ranges:
-        last = boundaries.locate_one(one.stop) if one.stop else len(boundaries) - 1
-        found.update(range(boundaries.locate_one(one.start), last + (one.stop not in splits)))
-    return len(found)
 
 
 def is_spread_evenly(key: Key) -> bool:

@@ -22,6 +22,7 @@ from rowkey.keys.contract import (
 from rowkey.keys.dictionary import Dictionary, FirstAppearance, require_room
 from rowkey.keys.fields import KINDS as TYPES
 from rowkey.keys.key import Key
+from rowkey.keys.meeting import rows_that_meet
 from rowkey.keys.parts.field import Field, FieldPart, NumberPart
 from rowkey.keys.parts.nullable import Nullable, asks_for_null
 from rowkey.keys.recounting import recounted
@@ -112,4 +113,5 @@ __all__ = [
     "parts_up_to",
     "recounted",
     "require_room",
+    "rows_that_meet",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
+from sys import maxsize
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused, did_you_mean
@@ -104,7 +104,7 @@ def check(
 
 
 def _in_order(finding: Finding) -> tuple[int, str, str]:
-    return finding.line, finding.code, finding.path
+    return finding.line or maxsize, finding.code, finding.path
 
 
 def _judged(subject: Subject) -> tuple[list[Finding], list[Allowed]]:
@@ -112,24 +112,27 @@ def _judged(subject: Subject) -> tuple[list[Finding], list[Allowed]]:
     found: list[Finding] = []
     allowed: list[Allowed] = []
     for rule in sorted(KINDS.values(), key=lambda kind: (kind.after_others, kind.code)):
-        for bare in _first(rule().findings(subject)):
+        unlisted = 0
+        listed = len(found) + MOST_LISTED
+        for bare in rule().findings(subject):
             one = replace(bare, line=bare.line or subject.line_of(bare.path))
             meant = () if rule.after_others else subject.allowances_of(one.line)
             by = [allowance for allowance in meant if allowance.allows(one)]
             if by:
                 allowed.append(Allowed(one, by[0].why, by[0].line))
-            else:
+            elif len(found) < listed:
                 found.append(one)
+            else:
+                unlisted += 1
+        if unlisted:
+            found.append(_rest(rule, unlisted))
     return found, allowed
 
 
-def _first(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a rule that are listed; of more, the last says how many more there are."""
-    yield from islice(findings, MOST_LISTED - 1)
-    last = next(findings, None)
-    if last is not None:
-        left = sum(1 for _ in findings)
-        yield last if not left else replace(last, what=f"{left + 1:,} more are not listed")
+def _rest(rule: type[Rule], count: int) -> Finding:
+    """What stands for the findings of a rule that are not listed: it is at no place of its own."""
+    more = f"{count:,} more {'is' if count == 1 else 'are'} not listed"
+    return rule().finding("", more, unlisted=count)
 
 
 def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[type[Rule]]:

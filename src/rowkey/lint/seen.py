@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import RowError, SampleError
+from rowkey.errors import RowError, SampleError, counted
+from rowkey.heat import Came, declared_facts
+from rowkey.schema import SURE, Facts
 from rowkey.workload import Distinct, Profile, format_for, open_sample
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.schema import Facts
     from rowkey.workload import Events, Sample
 
 KEYS_KEPT = 131_072
@@ -30,9 +31,11 @@ class Seen:
         name: the sample's file.
         events: how many events it has.
         left_out: how many of its rows could be no events.
-        facts: what it shows of each field.
+        facts: what it shows of each field; of few events only what one of them can show, and else
+            what the file declares.
         rows: a uniform sample of its events.
         keys: row keys of those, ascending.
+        came: those that have a key, with it, in the order of the sample; as if every salt were 0.
         repeats: events whose key, and place in the row, had come before; None if nobody counted.
         unkeyed: events of those kept that the key refuses, and why the first is refused.
     """
@@ -43,8 +46,24 @@ class Seen:
     facts: Mapping[str, Facts]
     rows: pa.RecordBatch = field(repr=False)
     keys: tuple[bytes, ...] = field(repr=False)
+    came: Came = field(repr=False)
     repeats: int | None
     unkeyed: tuple[int, str] = (0, "")
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether its events are too few to tell shares, order and numbers of values."""
+        return self.events < SURE
+
+    @property
+    def remark(self) -> str:
+        """What its events are too few for, as a sentence without its end; empty if they are not."""
+        if not self.is_thin:
+            return ""
+        has = counted(self.events, "event")
+        return (
+            f"the sample has {has}; shares, order and numbers of values are judged from {SURE} on"
+        )
 
 
 def look(
@@ -94,17 +113,23 @@ class _Look:
             profile.add(events)
             self._count(events)
         rows = profile.reservoir.rows()
-        keys, unkeyed = self._keys(rows.slice(0, KEYS_KEPT))
+        came, unkeyed = self._keys(rows.slice(0, KEYS_KEPT))
         return Seen(
             str(sample.path),
             profile.count,
             sample.left_out.count,
-            profile.facts(),
+            self._facts(profile),
             rows,
-            tuple(sorted(keys)),
+            tuple(sorted(came.keys)),
+            came,
             self.places.repeats if self.counted else None,
             unkeyed,
         )
+
+    def _facts(self, profile: Profile) -> dict[str, Facts]:
+        """What is known of each field, as far as the events are enough for it."""
+        declared = declared_facts(self.design)
+        return {n: one.sure(declared.get(n, Facts())) for n, one in profile.facts().items()}
 
     def _count(self, events: Events) -> None:
         """Count rows that stand already: the same key, and the same place within the row."""
@@ -120,19 +145,20 @@ class _Look:
         except RowError:
             self.counted = False
 
-    def _keys(self, rows: pa.RecordBatch) -> tuple[list[bytes], tuple[int, str]]:
-        """The keys of some rows; and how many have none, with the reason of the first."""
+    def _keys(self, rows: pa.RecordBatch) -> tuple[Came, tuple[int, str]]:
+        """Rows with their keys; and how many have none, with the reason of the first."""
         try:
-            return _pieces(self.design, rows).tolist(), (0, "")
+            return Came(rows, _pieces(self.design, rows).tolist()), (0, "")
         except RowError:
             pass
-        keys, refused, first = [], 0, ""
-        for row in rows.to_pylist():
+        keys, kept, first = [], [], ""
+        for index, row in enumerate(rows.to_pylist()):
             try:
                 keys.append(self.design.key.encode(row, salt=0))
+                kept.append(index)
             except RowError as problem:
-                refused, first = refused + 1, first or problem.mistake.what
-        return keys, (refused, first)
+                first = first or problem.mistake.what
+        return Came(rows.take(kept), keys), (rows.num_rows - len(kept), first)
 
 
 def _pieces(design: Design, rows: pa.RecordBatch) -> Any:

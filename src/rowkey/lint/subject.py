@@ -6,20 +6,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import example_values, path_text, properties_of
-from rowkey.errors import DeclarationError, ReadError
-from rowkey.heat import declared_facts, foreseen, leading_part
-from rowkey.keys import Transform, nested
+from rowkey.design import example_values, path_text, properties_of, toml_value
+from rowkey.errors import DeclarationError, Mistakes, ReadError
+from rowkey.heat import Spreading, declared_facts, foreseen, leading_part
+from rowkey.keys import Transform, bound_key, nested
 from rowkey.lint.allowances import Allowance, allowances_in
-from rowkey.plan import plan_read, spreading
+from rowkey.plan import plan_read, proposed_key, spreading
 from rowkey.regions import size_regions
-from rowkey.schema import Facts
+from rowkey.schema import Call, Equal, Facts, FieldRef, fields_of, parse, print_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.cells import Family
     from rowkey.design import Design, Properties
+    from rowkey.heat import Came
     from rowkey.heat import Finding as Foreseen
     from rowkey.keys import Key, Part
     from rowkey.lint.seen import Seen
@@ -195,10 +196,17 @@ class Subject:
         except DeclarationError:
             return None
 
+    @property
+    def came(self) -> Came | None:
+        """Events that came, with their keys; None where they are too few, or keys are salted."""
+        if self.seen is None or self.seen.is_thin or self.key.is_salted:
+            return None
+        return self.seen.came
+
     @cached_property
     def causes(self) -> Mapping[str, Foreseen]:
         """The causes of heat that the design shows by itself, by name."""
-        found = foreseen(self.design, self.facts, self.boundaries)
+        found = foreseen(self.design, self.facts, self.boundaries, self.came)
         return {cause.code: cause for cause in found}
 
     # Reads
@@ -215,6 +223,54 @@ class Subject:
             return PlannedRead(path, read, bounds, plan_read(self.key, bounds, read.order))
         except ReadError:
             return PlannedRead(path, read, {}, None)
+
+    def asked_then(self, buckets: int) -> str:
+        """Which reads ask as many ranges as there are buckets, if those become so many."""
+        now = self.buckets or 1
+        names = [
+            one.read.name
+            for one in self.reads
+            if one.plan is not None and not one.plan.is_full_scan and one.plan.fan_out >= now > 1
+        ]
+        if not names or buckets <= now:
+            return ""
+        asks = "asks" if len(names) == 1 else "ask"
+        return f"; {' and '.join(names)} then {asks} {buckets:,} ranges for {now:,}"
+
+    def cut_for_bytes(self, part: Part) -> str:
+        """What is said of the splits where a part that is spelled in digits becomes plain bytes.
+
+        Nothing where it does not lead the key, or the splits are quantiles, which follow it.
+        """
+        cut = self.design.cut
+        if part is not self.leading or self.boundaries is None or cut.algorithm == "sample":
+            return ""
+        evenly = {"algorithm": "uniform", "regions": len(self.boundaries)}
+        return f", and cut with splits = {toml_value(evenly)}"
+
+    def serving_key(self, one: PlannedRead) -> Spreading | None:
+        """A key of another table that serves a read, and its splits; None if none is known.
+
+        What spreads is a bucket of what the read gives, where that differs between events of one
+        moment; else what spreads the rows of this table.
+        """
+        found = proposed_key(self.key, one.bounds, one.read.order)
+        if found is None:
+            return None
+        terms = tuple(parse(found.key))
+        given = [n for n, bound in one.bounds.items() if isinstance(bound, Equal)]
+        if not self.key.is_salted and not all(map(self._is_time, given)):
+            made = bound_key(terms, self.design.fields, Mistakes())
+            bucket = Call("bucket", tuple(map(FieldRef, given)), (2 * self.cluster.servers,))
+            behind = terms[spreading(made) :] if made is not None else terms
+            whole = print_key((bucket, *behind))
+            return Spreading(f"[{bucket}]", whole, 'splits = "per_bucket"', "")
+        if all(self._is_time(ref.name) for ref in fields_of(terms[0])):
+            return None
+        return Spreading("", found.key, "", "")
+
+    def _is_time(self, name: str) -> bool:
+        return self.design.fields[name].type.tick is not None
 
     def pinned_bytes(self, one: PlannedRead) -> int:
         """Bytes that each of a read's ranges begins with, as far as all its rows have as many."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,21 @@ class Boundaries:
         1
         """
         return bisect_right(self.splits, key)
+
+    def between(self, start: bytes, stop: bytes) -> range:
+        """The regions that the keys from `start` up to but without `stop` lie in.
+
+        Args:
+            start: the first key; b"" is before every key.
+            stop: the first key behind them; b"" is behind every key.
+
+        Cost: O(log regions).
+
+        >>> Boundaries([b"g", b"p"]).between(b"g", b"p")
+        range(1, 2)
+        """
+        end = bisect_left(self.splits, stop) if stop else len(self.splits)
+        return range(self.locate_one(start), end + 1)
 
     def __len__(self) -> int:
         """The number of regions."""

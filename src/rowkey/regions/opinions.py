@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Refused
+from rowkey.errors import Refused, counted
 from rowkey.regions.policy import FLUSH_SIZE, MAX_FILE_SIZE
 
 if TYPE_CHECKING:
@@ -177,7 +177,8 @@ def _memstore(demand: Demand) -> Opinion:
         )
     each = memstore_regions(demand.heap, demand.families)
     reason = (
-        f"heap · 0.4 / (128 MB · families) = {each} regions of full MemStores per server, "
+        f"heap · 0.4 / (128 MB · families) = {counted(each, 'region')} of full MemStores per "
+        "server, "
         "all tables together"
     )
     return Opinion(source, None, each * demand.servers, reason)

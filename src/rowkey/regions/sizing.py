@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.errors import counted
 from rowkey.regions.algorithm import MOST_REGIONS
 from rowkey.regions.opinions import (
     ARTICLE,
@@ -93,14 +94,14 @@ def _wanted(demand: Demand) -> tuple[int, list[str]]:
         )
     if count < demand.servers:
         count = demand.servers
-        reasons.append(f"{demand.servers} servers take part only with a region each.")
+        reasons.append(f"{counted(demand.servers, 'server')} take part only with a region each.")
     busy = BUSY_REGIONS * demand.servers
     if _is_busy(demand) and count < busy:
         if demand.scans:
             reasons.append("Writes are heavy, but reads scan: every region more is a request more.")
         else:
             count = busy
-            reasons.append(f"Writes are heavy: {BUSY_REGIONS} regions per server.")
+            reasons.append(f"Writes are heavy: {counted(BUSY_REGIONS, 'region')} per server.")
     return count, reasons
 
 
@@ -126,11 +127,11 @@ def _rounded(wanted: int, demand: Demand, most: int) -> tuple[int, str]:
         step, what = demand.prefixes, "values the key can begin with"
     up, down = -(-wanted // step) * step, most // step * step
     if up <= most:
-        return up, f"{up:,} regions: {up // step:,} for each of the {step:,} {what}."
+        return up, f"{counted(up, 'region')}: {up // step:,} for each of the {step:,} {what}."
     if not down:
-        return most, f"{most:,} regions, the most there may be."
+        return most, f"{counted(most, 'region')}, the most there may be."
     each = f"{down // step:,} for each of the {step:,} {what}"
-    return down, f"{down:,} regions: {each}, as {most:,} is the most there may be."
+    return down, f"{counted(down, 'region')}: {each}, as {most:,} is the most there may be."
 
 
 def _warnings(demand: Demand, regions: int, wanted: int, *, by_heap: bool) -> Iterator[str]:
@@ -138,7 +139,8 @@ def _warnings(demand: Demand, regions: int, wanted: int, *, by_heap: bool) -> It
     each = demand.size / regions
     if regions < wanted and by_heap:
         yield (
-            f"{wanted:,} regions would be right, but {demand.servers} servers with this heap have "
+            f"{counted(wanted, 'region')} would be right, but "
+            f"{counted(demand.servers, 'server')} with this heap have "
             f"MemStores for {regions:,}. Give more heap, fewer families or more servers."
         )
     if each > REGION_BYTES_MOST:
@@ -148,6 +150,7 @@ def _warnings(demand: Demand, regions: int, wanted: int, *, by_heap: bool) -> It
     bound = integer_bound(regions, demand.servers)
     if bound > 1:
         yield (
-            f"{regions:,} regions on {demand.servers} servers: the busiest carries {bound:.2f} "
+            f"{counted(regions, 'region')} on {counted(demand.servers, 'server')}: the busiest "
+            f"carries {bound:.2f} "
             f"times the mean. A multiple of {demand.servers} would be even."
         )

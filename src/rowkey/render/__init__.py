@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from rowkey.render.notices.github import github_lines
     from rowkey.render.notices.junit import junit_lines
     from rowkey.render.notices.sarif import sarif_document
+    from rowkey.render.observed import (
+        LIVE,
+        PROVE,
+        live_document,
+        print_live,
+        print_proof,
+        proof_document,
+    )
     from rowkey.render.page import LANGUAGES, Shown, report_page, show
     from rowkey.render.plans import (
         EXPLAIN,
@@ -85,6 +93,7 @@ else:
             "notices.github": "github_lines",
             "notices.junit": "junit_lines",
             "notices.sarif": "sarif_document",
+            "observed": "LIVE PROVE live_document print_live print_proof proof_document",
             "page": "LANGUAGES Shown report_page show",
             "plans": (
                 "EXPLAIN EXPLANATIONS explanation_document explanation_lines explanations_document"
@@ -114,6 +123,8 @@ __all__ = [
     "HISTORY",
     "KEY_BYTES",
     "LANGUAGES",
+    "LIVE",
+    "PROVE",
     "REGIONS",
     "REPAIR",
     "RULES",
@@ -147,11 +158,15 @@ __all__ = [
     "judged_together",
     "junit_lines",
     "lapse_document",
+    "live_document",
     "mistakes_document",
     "paths_of",
     "plain",
     "print_comparison",
+    "print_live",
+    "print_proof",
     "print_simulation",
+    "proof_document",
     "reasons",
     "regions_document",
     "regions_lines",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import counted
 from rowkey.render.documents import FORMAT
 from rowkey.render.text import wrapped
 
@@ -49,6 +50,7 @@ COMPARE = {
     "measures[].figures.*.value": "by the design's letter, its figure; null where there is none",
     "measures[].figures.*.exact": "whether it was counted, not estimated or timed",
     "measures[].figures.*.reason": "why there is none",
+    "measures[].figures.*.whole": "whether it is of a read of the whole table: never the best",
     "measures[].best[]": "letters of the best; none where all are equal or nothing is better",
 }
 """The meaning of every field of `comparison_document`."""
@@ -77,6 +79,8 @@ FIRST_WIDTH = 24
 WIDEST = 13
 BEST = "*"
 NOTHING = "–"
+ALL = "all"
+"""In place of the number of ranges of a read of the whole table."""
 
 
 def comparison_document(found: Comparison) -> dict[str, Any]:
@@ -136,6 +140,7 @@ def _measure(one: Measure, labels: Sequence[str]) -> dict[str, Any]:
                 "value": figure.value,
                 "exact": figure.is_exact,
                 "reason": figure.reason or None,
+                "whole": figure.is_whole,
             }
             for label, figure in zip(labels, one.figures, strict=True)
         },
@@ -170,7 +175,10 @@ def comparison_lines(found: Comparison, width: int = 80) -> Iterator[str]:
         )
     half = ", its second half" if found.first else ""
     servers = "server" if found.servers == 1 else "servers"
-    said = f"{found.operations:,} events of {found.path}{half}, on {found.servers:,} {servers}"
+    said = (
+        f"{counted(found.operations, 'event')} of {found.path}{half}, on {found.servers:,} "
+        f"{servers}"
+    )
     yield from wrapped(said, width, 2)
     yield ""
     room = min(WIDEST, (width - FIRST_WIDTH) // len(found.designs))
@@ -227,6 +235,8 @@ def _read_title(found: Comparison, name: str | None) -> str:
 
 
 def _cell_of(measure: Measure, figure: Figure, room: int) -> str:
+    if figure.is_whole and measure.read is not None:
+        return ALL
     if measure.name == "sorted_in_memory" and figure.value is not None:
         return "yes" if figure.value else "no"
     return _cell(figure, room)
@@ -258,6 +268,8 @@ def _notes(found: Comparison) -> Iterator[str]:
     """What the marks mean, and why figures are missing."""
     more = "; of writes a second, more" if found.capacity is not None else ""
     yield f"{BEST} the best of its row, or equal to it but for chance: less is better{more}"
+    if any(figure.is_whole for one in found.measures for figure in one.figures):
+        yield f"{ALL}: nothing in the key narrows the read, and the whole table is its range"
     thin = [one for one in found.measures if one.name not in LABELS]
     missing = [one for one in thin if all(figure.value is None for figure in one.figures)]
     if missing:

@@ -164,6 +164,7 @@ def mistakes_document(path: str, mistakes: Iterable[Mistake]) -> dict[str, Any]:
         "mistakes": [
             {
                 "line": mistake.line or None,
+                "column": mistake.column or None,
                 "path": mistake.path,
                 "what": mistake.what,
                 "allowed": mistake.allowed or None,

@@ -106,6 +106,7 @@ CHECK = {
     "file": "the design file",
     "ok": "whether it has no mistakes",
     "mistakes[].line": "line of the file",
+    "mistakes[].column": "character of that line with which what is wrong begins",
     "mistakes[].path": "where, as dotted words",
     "mistakes[].what": "what is wrong, with the value",
     "mistakes[].allowed": "what is allowed",

@@ -37,6 +37,7 @@ FINDINGS = {
     "allowed[].comment": "line of the comment that allows it",
     "sample.path": "the sample that was looked at; `sample` is null without one",
     "sample.events": "events it has",
+    "sample.remark": "what they are too few for; null if they are not",
 }
 
 
@@ -47,6 +48,8 @@ def finding_lines(path: str, found: Findings) -> Iterator[str]:
         path: the design file, as it was given.
         found: what the rules found.
     """
+    if found.seen is not None and found.seen.remark:
+        yield found.seen.remark
     for severity, one, many in _GROUPS:
         group = [finding for finding in found.found if finding.severity == severity]
         if group:
@@ -70,7 +73,9 @@ def findings_document(found: Findings) -> dict[str, Any]:
     return {
         "findings": [_finding(one) for one in found.found],
         "allowed": [_allowed(one) for one in found.allowed],
-        "sample": None if seen is None else {"path": seen.name, "events": seen.events},
+        "sample": None
+        if seen is None
+        else {"path": seen.name, "events": seen.events, "remark": seen.remark or None},
     }
 
 

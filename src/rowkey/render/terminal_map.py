@@ -46,7 +46,7 @@ def heat_map(found: Simulation, width: int, *, colour: bool) -> list[Text]:
         fair = totals * size / len(found.regions)
         line = Text(f"{label:<{max(map(len, labels))}} ")
         for column in range(len(cells)):
-            line.append(*_cell(cells[column, row], fair[column], colour=colour))
+            line.append(*cell_of(cells[column, row], fair[column], colour=colour))
         share = grouped[:, row].sum() / max(grouped.sum(), 1)
         line.append(f" {share:6.1%}")
         lines.append(line)
@@ -83,7 +83,14 @@ def _fitted(counts: np.ndarray[Any, Any], room: int) -> tuple[np.ndarray[Any, An
     return np.add.reduceat(counts, range(0, len(counts), each), axis=0), each
 
 
-def _cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
+def cell_of(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
+    """A cell of a map: its character and its style.
+
+    Args:
+        count: the load of it.
+        fair: what its fair share were; 0 of a column without load.
+        colour: whether it is a coloured block rather than a character.
+    """
     if not fair:
         return " ", ""
     load = count / fair
@@ -95,13 +102,25 @@ def _legend(column_s: int, *, colour: bool) -> list[Text]:
     """What a column and its shades mean, in lines that fit the narrowest terminal."""
     from rich.text import Text
 
-    shades = Text(f"{'':6}")
+    said = Text(f"a column is {span(column_s)}; × a region's fair share of it:")
+    return [said, shades(colour=colour)]
+
+
+def shades(*, colour: bool) -> Text:
+    """What the shades of a map stand for.
+
+    Args:
+        colour: whether cells are coloured blocks rather than characters.
+    """
+    from rich.text import Text
+
+    line = Text(f"{'':6}")
     names = ["0", *(f">{edge:g}" for edge in LEVELS)]
     for level, name in enumerate(names):
-        shades.append(*((" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level], "")))
-        shades.append(f" {name}   ")
-    shades.rstrip()
-    return [Text(f"a column is {span(column_s)}; × a region's fair share of it:"), shades]
+        line.append(*((" ", f"on {COLOURS[level]}") if colour else (CHARACTERS[level], "")))
+        line.append(f" {name}   ")
+    line.rstrip()
+    return line
 
 
 def _times(start_s: int, length_s: int, columns: int, indent: int) -> Text:

@@ -7,7 +7,7 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import escaped
+from rowkey.errors import counted, escaped
 from rowkey.render.findings import finding_lines
 from rowkey.render.packing import packing_lines
 from rowkey.render.terminal_map import heat_map, instant
@@ -71,7 +71,7 @@ def verdict_words(found: Simulation) -> str:
     if servers == 1:
         return "one server takes everything; there is nothing to spread over"
     return (
-        f"the fullest of {servers} servers takes {verdict.skew:.2f}× its fair share in "
+        f"the fullest of {counted(servers, 'server')} takes {verdict.skew:.2f}× its fair share in "
         f"{verdict.basis} (an even design: {verdict.even:.2f}×)"
     )
 
@@ -110,13 +110,17 @@ def reasons(found: Simulation) -> Iterator[tuple[str, str]]:
     """
     joint = "though" if found.verdict.word == "even" else "because"
     for cause in found.causes:
-        yield joint, f"{_within(cause.message, found.design.fields)} [{cause.code}]"
+        yield joint, f"{within(cause.message, found.design.fields)} [{cause.code}]"
 
 
-def _within(message: str, names: Iterable[str]) -> str:
+def within(message: str, names: Iterable[str]) -> str:
     """A sentence as it stands within another; what begins with a name keeps its first letter.
 
-    >>> _within("Keys rise.", ["ts"]), _within("Host a is hot.", ["Host"]), _within("NaN.", [])
+    Args:
+        message: the sentence.
+        names: the names of fields.
+
+    >>> within("Keys rise.", ["ts"]), within("Host a is hot.", ["Host"]), within("NaN.", [])
     ('keys rise.', 'Host a is hot.', 'NaN.')
     """
     first = message.split(" ", maxsplit=1)[0]
@@ -127,9 +131,9 @@ def _within(message: str, names: Iterable[str]) -> str:
 def _figures(found: Simulation, width: int) -> Iterator[str]:
     source = found.source
     name = source.name or "events made from the design file"
-    yield f"{found.operations:,} operations of {source.total:,} events: {name}"
+    yield f"{counted(found.operations, 'operation')} of {counted(source.total, 'event')}: {name}"
     if source.left_out.count:
-        yield f"  {_counted(source.left_out.count, 'row')} left out; {source.left_out.first}"
+        yield f"  {counted(source.left_out.count, 'row')} left out; {source.left_out.first}"
     yield from (f"  assumed: {said}" for said in source.assumed)
     yield from (f"  {remark}" for remark in found.remarks)
     yield ""
@@ -144,7 +148,7 @@ def _figures(found: Simulation, width: int) -> Iterator[str]:
     )
     fair = 100 / len(found.regions)
     yield (
-        f"busiest of {_counted(len(found.regions), 'region')}: {total} of all, {median} of a "
+        f"busiest of {counted(len(found.regions), 'region')}: {total} of all, {median} of a "
         f"typical and {worst} of the worst of {found.windows} equal windows; a fair share is "
         f"{fair:.0f} %"
     )
@@ -197,26 +201,28 @@ def _skew_cells(skew: Skew) -> tuple[str, str, str]:
 
 def _more(found: Simulation, width: int) -> Iterator[str]:
     if found.dead:
-        yield f"{found.dead} of {_counted(len(found.regions), 'region')} got no write"
+        yield f"{found.dead} of {counted(len(found.regions), 'region')} got no write"
     if found.overwritten:
         about = "" if found.overwritten_exact else "about "
         share = found.overwritten / found.operations
         yield (
-            f"{about}{found.overwritten:,} events ({share:.1%}) wrote a row that stood "
+            f"{about}{counted(found.overwritten, 'event')} ({share:.1%}) wrote a row that stood "
             f"already{_as_versions(found.design)}"
         )
     key, event = found.key_bytes, found.event_bytes
     yield f"a row key has {key:.1f} bytes, an event adds {event:.0f} to a store"
     if found.late:
-        yield f"{found.late:,} operations came too late for their window and are in no skew"
+        yield (
+            f"{counted(found.late, 'operation')} came too late for their window and are in no skew"
+        )
     if found.growth is not None:
         yield (
-            f"full, the table has {_counted(found.growth.regions, 'region')}, "
+            f"full, the table has {counted(found.growth.regions, 'region')}, "
             f"{found.growth.fill:.0%} filled, "
             f"{found.growth.idle:.0%} of them idle"
         )
     if found.scaled is not None:
-        yield f"at the declared {found.scaled.rate:,.0f} events a second:"
+        yield f"at the declared {counted(round(found.scaled.rate), 'event')} a second:"
         yield from (f"  {line}" for line in _skew_table(found.scaled.skews, width - 2))
     yield from (_read_line(read) for read in found.reads)
 
@@ -228,14 +234,14 @@ def _as_versions(design: Design) -> str:
         return ""
     kept = max(family.versions for family in design.families.values())
     verb = "is" if kept == 1 else "are"
-    return f", as versions apart by {placed[0]}; {_counted(kept, 'version')} of a cell {verb} kept"
+    return f", as versions apart by {placed[0]}; {counted(kept, 'version')} of a cell {verb} kept"
 
 
 def _read_line(read: ReadResult) -> str:
     if read.error:
         return f"read {read.name}: {read.error}"
     each = f"{read.amplification:.1f}" if read.amplification is not None else "–"
-    ranges, regions = _counted(read.fan_out[0], "range"), _counted(read.regions[0], "region")
+    ranges, regions = counted(read.fan_out[0], "range"), counted(read.regions[0], "region")
     text = (
         f"read {read.name}: {ranges} over {regions}, "
         f"{each} rows read for each of {read.returned:,.0f} returned"
@@ -247,17 +253,6 @@ def _read_line(read: ReadResult) -> str:
     if not read.serves_order:
         text += "; not in the order asked for"
     return f"{text}; {read.assumed}" if read.assumed else text
-
-
-def _counted(mean: float, what: str) -> str:
-    """A mean with its noun.
-
-    >>> _counted(1.0, "range"), _counted(1.04, "range"), _counted(16.0, "range")
-    ('1 range', '1.0 ranges', '16 ranges')
-    """
-    if mean == 1:
-        return f"1 {what}"
-    return f"{mean:,.0f} {what}s" if mean == int(mean) else f"{mean:,.1f} {what}s"
 
 
 def check_lines(
@@ -290,7 +285,7 @@ def _property_lines(found: Properties, packing: Packing | None) -> Iterator[str]
     if found.chance:
         yield "  its key depends on chance: a get reads every salt, a second put is a second row"
     if found.regions is not None:
-        yield f"  {_counted(found.regions, 'region')}"
+        yield f"  {counted(found.regions, 'region')}"
     for read in found.reads:
         yield f"  read {read.name}: {_read_words(read)}"
 
@@ -302,8 +297,8 @@ def _size(least: int, most: int | None) -> str:
     ('1 byte', '2 to 40 bytes', '1 byte or more')
     """
     if most is None:
-        return f"{_counted(least, 'byte')} or more"
-    return _counted(least, "byte") if least == most else f"{least:,} to {most:,} bytes"
+        return f"{counted(least, 'byte')} or more"
+    return counted(least, "byte") if least == most else f"{least:,} to {most:,} bytes"
 
 
 def _part_line(part: PartProperties) -> str:
@@ -314,7 +309,7 @@ def _part_line(part: PartProperties) -> str:
 def _read_words(read: ReadProperties) -> str:
     if read.error:
         return read.error
-    words = [_counted(read.fan_out, "range")]
+    words = [counted(read.fan_out, "range")]
     if read.is_full_scan:
         words.append("nothing in the key narrows it")
     if read.residual:

@@ -149,6 +149,21 @@ class Format(ABC):
     def __init__(self, fields: Sequence[Field]) -> None:
         self.fields = tuple(fields)
 
+    @classmethod
+    @abstractmethod
+    def label_bytes(cls, number: int, field: Field) -> int:
+        """What a short packed value adds to its own bytes: which field's it is, its type or length.
+
+        Args:
+            number: the place of the field among those of the cell, from 0 on.
+            field: the field.
+        """
+
+    @classmethod
+    def head_bytes(cls, values: float) -> int:
+        """Bytes in front of so many values of a cell."""
+        return 0
+
     @abstractmethod
     def pack(self, held: Mapping[int, Any]) -> bytes:
         """The bytes of held values, by the number of their field."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field, FieldType
 
+SHORT_TAGS = 16
+"""Field numbers below have a tag of one byte, for three of its bits tell the type."""
+
 
 class ProtocolBuffers(Format):
     """A message of optional fields, numbered from 1 on.
@@ -38,6 +41,12 @@ class ProtocolBuffers(Format):
         super().__init__(fields)
         self._message = _message_of(fields)
         self._wide = {n for n, field in enumerate(fields) if _sort(field.type) == "BYTES_OF_INT"}
+
+    @classmethod
+    def label_bytes(cls, number: int, field: Field) -> int:
+        """The tag, and the length of what has one: whole numbers and fractions have none."""
+        tag = 1 if number + 1 < SHORT_TAGS else 2
+        return tag + _sort(field.type).startswith(("STRING", "BYTES"))
 
     def pack(self, held: Mapping[int, Any]) -> bytes:
         message = self._message()

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 WIDEST = 64
 """Bits of the widest whole number that MessagePack has; wider ones are written as bytes."""
 
+SMALL = 128
+"""Numbers below are one byte of MessagePack."""
+FEW = 15
+"""Values whose number stands in the byte that begins a map; of more, two bytes follow."""
+
 
 class MessagePack(Format):
     """A map from the numbers of fields, from 0 on, to their values.
@@ -32,6 +37,16 @@ class MessagePack(Format):
 
     Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md.
     """
+
+    @classmethod
+    def label_bytes(cls, number: int, field: Field) -> int:
+        """A small integer, and the byte of type and length that begins a short value."""
+        return 2 if number < SMALL else 3
+
+    @classmethod
+    def head_bytes(cls, values: float) -> int:
+        """The type of a map, with its size where that is small."""
+        return 1 if values <= FEW else 3
 
     def __init__(self, fields: Sequence[Field]) -> None:
         super().__init__(fields)

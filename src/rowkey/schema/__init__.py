@@ -11,7 +11,7 @@ from rowkey.schema.declaration import (
     SampleWords,
     WriteWords,
 )
-from rowkey.schema.facts import Cluster, Facts
+from rowkey.schema.facts import SURE, Cluster, Facts
 from rowkey.schema.notation import parse, parse_call
 from rowkey.schema.quantities import NANOSECONDS, Duration, read_duration, read_rate, read_size
 from rowkey.schema.reads import Condition, Operand, Ordering, Parameter, parse_order, parse_where
@@ -28,6 +28,7 @@ from rowkey.schema.terms import (
 
 __all__ = [
     "NANOSECONDS",
+    "SURE",
     "Bound",
     "Bounds",
     "Burst",

@@ -25,7 +25,13 @@ LONGEST_TEXT = 100_000
 class _Words(BaseModel):
     """Words of a design file: unknown ones are mistakes, and nothing is converted silently."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=LONGEST_TEXT)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        str_max_length=LONGEST_TEXT,
+        defer_build=True,  # what a table of words needs is built once, with the table above it
+    )
 
 
 def _listed(given: Any) -> Any:

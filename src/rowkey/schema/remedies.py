@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from rowkey.errors import Refused
 
@@ -27,7 +28,6 @@ _FORMS = (
     (rf"{_NAME}\s*//?\s*\d+\s*\]", "Write [time_bucket({field}, 1h)], say."),
     (rf"{_NAME}\s*(?:\+|\|\|)", "Write [{field}] and a pair of brackets for each other part."),
 )
-_ARITHMETIC = tuple((re.compile(rf"\[\s*{form}", re.IGNORECASE), cure) for form, cure in _FORMS)
 _UNQUOTED = re.compile(r"[^\W\d]\w*(?:[-./@#$]\w+)+")
 _OPERATORS = frozenset("%+-–−*/~^&|<>!")
 _LONGEST = 200
@@ -51,7 +51,7 @@ def arithmetic(text: str, start: int, at: int) -> Refused | None:
     '[ts % 16]' is arithmetic (character 5); expected a call. Write [mod(ts, 16)].
     """
     place = f"(character {at + 1})"
-    for form, cure in _ARITHMETIC:
+    for form, cure in _arithmetic_forms():
         match = form.match(text, start, start + _LONGEST)
         if match is not None and at <= match.end():
             what = f"{match[0][:60]!r} is arithmetic {place}"
@@ -64,6 +64,12 @@ def arithmetic(text: str, start: int, at: int) -> Refused | None:
         remedy = "Say what is computed by its name: mod, bucket, desc, time_bucket."
         return Refused("", what, _CALL, remedy)
     return None
+
+
+@cache
+def _arithmetic_forms() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What a part that computes looks like, with its remedy; made when a key is first wrong."""
+    return tuple((re.compile(rf"\[\s*{form}", re.IGNORECASE), cure) for form, cure in _FORMS)
 
 
 def _unquoted(text: str, at: int) -> str:

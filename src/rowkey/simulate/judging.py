@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.simulate.source import Source
+    from rowkey.simulate.verdict import Verdict
 
 IN_ORDER = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
@@ -101,46 +102,21 @@ def _concluded(
     seed: int,
 ) -> Simulation:
     """Everything that follows once all events are counted."""
-    skews = tuple(window.skew() for window in replay.windows)
     rows = replay.reservoir.rows()
     keys = keys_of(design, rows)
-    servers = replay.placements.tables[0].tolist()
-    server_shares = replay.equal.shares(replay.placements)
-    verdict = judge(
-        skews, server_shares, design.cluster.servers, replay.operations, replay.equal.windows
-    )
-    evidence = Evidence(
-        design,
-        source.facts,
-        boundaries,
-        replay.placements,
-        replay.writes,
-        skews,
-        Measured(verdict.skew, verdict.even, verdict.width_s, verdict.word == "even"),
-        replay.equal.shares(),
-        server_shares,
-        rows,
-        keys,
-        _regions_of(boundaries, keys),
-        replay.equal.windows_of(replay.reservoir.numbers()),
-    )
     key_bytes = sum(map(len, keys)) / max(len(keys), 1)
+    evidence, verdict = _shown(design, source, boundaries, replay, (rows, keys))
     first, heat = replay.matrix.dense()
     return Simulation(
         design=design,
         source=source,
         boundaries=boundaries,
         remarks=(*remarks, *_on_order(design, source)),
-        regions=tuple(
-            Region(start, stop, server, int(writes))
-            for (start, stop), server, writes in zip(
-                boundaries.regions, servers, replay.writes, strict=True
-            )
-        ),
+        regions=_regions(boundaries, replay),
         operations=replay.operations,
-        skews=skews,
+        skews=tuple(evidence.skews),
         windows=replay.equal.windows,
-        server_shares=server_shares,
+        server_shares=evidence.server_shares,
         region_shares=evidence.region_shares,
         overwritten=replay.rows.repeats if not design.layout.shares_rows else 0,
         overwritten_exact=replay.rows.is_exact,
@@ -148,7 +124,7 @@ def _concluded(
         event_bytes=design.layout.event_bytes(key_bytes, source.facts),
         heat=(first, replay.matrix.width_s, heat) if replay.is_timed else None,
         reads=_reads(design, boundaries, rows, keys, replay.rows.count),
-        causes=_causes(evidence),
+        causes=causes_of(evidence),
         growth=_growth(design, source, keys, boundaries, key_bytes),
         scaled=at_declared_rate(design, source, boundaries, rows, seed),
         facts=source.facts,
@@ -158,14 +134,63 @@ def _concluded(
     )
 
 
+def _shown(
+    design: Design,
+    source: Source,
+    boundaries: Boundaries,
+    replay: Replay,
+    kept: tuple[Any, list[bytes]],
+) -> tuple[Evidence, Verdict]:
+    """What a replay shows of its heat, and the verdict on it.
+
+    Args:
+        design: the design.
+        source: its events.
+        boundaries: the regions they fell into.
+        replay: the events, counted.
+        kept: some of their rows, and the keys of these.
+    """
+    skews = tuple(window.skew() for window in replay.windows)
+    servers = replay.equal.shares(replay.placements)
+    verdict = judge(skews, servers, design.cluster.servers, replay.operations, replay.equal.windows)
+    rows, keys = kept
+    evidence = Evidence(
+        design,
+        source.facts,
+        boundaries,
+        replay.placements,
+        replay.writes,
+        skews,
+        Measured(verdict.skew, verdict.even, verdict.width_s, verdict.word == "even"),
+        replay.equal.shares(),
+        servers,
+        rows,
+        keys,
+        _regions_of(boundaries, keys),
+        replay.equal.windows_of(replay.reservoir.numbers()),
+    )
+    return evidence, verdict
+
+
+def _regions(boundaries: Boundaries, replay: Replay) -> tuple[Region, ...]:
+    """The regions, each with its server and the writes it took."""
+    servers = replay.placements.tables[0].tolist()
+    return tuple(
+        Region(start, stop, server, int(writes))
+        for (start, stop), server, writes in zip(
+            boundaries.regions, servers, replay.writes, strict=True
+        )
+    )
+
+
 def _regions_of(boundaries: Boundaries, keys: Sequence[bytes]) -> Any:
     import numpy as np
 
     return np.array([boundaries.locate_one(key) for key in keys], np.int64)
 
 
-def _causes(evidence: Evidence) -> list[Finding]:
-    """The causes that the replay shows, the one that explains most first."""
+def causes_of(evidence: Evidence) -> list[Finding]:
+    """The causes that a replay, or a table in use, shows; the one that explains most first."""
     widths = (*(skew.width_s for skew in evidence.skews), None)
     most = max(evidence.skew_at(width) or 1.0 for width in widths)
     found: list[Finding] = []

@@ -177,15 +177,20 @@ class Asked:
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
         assumed, totals = "", []
-        lists = _Lists(read, self.columns)
         try:
-            for number, row in self._trials(read):
-                values, assumed = self._values(read, row)
-                taken = lists.filled(values, row, number)
+            for values, taken, said in self.askings(read):
+                assumed = said
                 totals.append(self._one(read, values, {self._key_of[one] for one in taken}))
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
         return _summed(read, totals, assumed)
+
+    def askings(self, read: Read) -> Iterator[tuple[dict[int | str, Any], set[int], str]]:
+        """Values for a read, each time it is asked; the rows they are from, and what is assumed."""
+        lists = _Lists(read, self.columns)
+        for number, row in self._trials(read):
+            values, assumed = self._values(read, row)
+            yield values, lists.filled(values, row, number), assumed
 
     def _trials(self, read: Read) -> list[tuple[int, Row]]:
         """Rows to take values from, spread over the sample; each has all that ranges begin at."""
@@ -249,7 +254,7 @@ class Asked:
         matching = sum(int(fitting[start:stop].sum()) for start, stop in found)
         scanned = self._rows(inside, len(held), len(places), plan)
         returned = self._rows(matching, int(fitting[held].sum()), len(places), plan)
-        spans = [self._span(one.start, one.stop) for one in plan.ranges]
+        spans = [self.boundaries.between(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
             return _Asking(plan, _count(spans), returned, scanned)
         limit = float(read.limit)
@@ -277,14 +282,6 @@ class Asked:
         rows = own + (seen - own) * each
         return min(rows, float(plan.fan_out)) if plan.is_point else rows
 
-    def _span(self, start: bytes, stop: bytes) -> range:
-        """The regions between two keys."""
-        first = self.boundaries.locate_one(start) if start else 0
-        end = self.boundaries.locate_one(stop) if stop else len(self.boundaries) - 1
-        if stop and stop in self.boundaries.splits:
-            end -= 1
-        return range(first, end + 1)
-
     def _up_to(
         self, one: KeyRange, held: tuple[int, int], at: int | None, *, is_backwards: bool
     ) -> range:
@@ -293,12 +290,12 @@ class Asked:
         Where the boundaries are from a sample, the rows they are from stand in the regions that
         those replayed leave empty: there a range begins where its first row does.
         """
-        whole = self._span(one.start, one.stop)
+        whole = self.boundaries.between(one.start, one.stop)
         if at is None:
             return whole
         if self.design.cut.needs_sample:
             start, stop = held
-            whole = self._span(self.keys[start], self.keys[stop - 1] + b"\0")
+            whole = self.boundaries.between(self.keys[start], self.keys[stop - 1] + b"\0")
         region = self.boundaries.locate_one(self.keys[at])
         return range(region, whole.stop) if is_backwards else range(whole.start, region + 1)
 

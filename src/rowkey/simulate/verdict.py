@@ -68,7 +68,7 @@ def judge(
         if skew is not None and skew.servers is not None and skew.even_servers is not None:
             noise = 3 * (skew.spread_servers or 0.0)
             basis = f"windows of {width} s"
-            word = _word(skew.servers, skew.even_servers, noise, servers)
+            word = word_of(skew.servers, skew.even_servers, noise, servers)
             return Verdict(word, skew.servers, skew.even_servers, basis, width)
     if events < FEWEST * windows:
         return _of_few(shares.total, events, servers)
@@ -76,7 +76,7 @@ def judge(
     # Half of all windows of an even design never exceed its mean by its standard deviation.
     noise = float(even_spread(events / windows, servers))
     basis = "windows of equal numbers of events, for no width of time holds enough"
-    return Verdict(_word(measured, even, noise, servers), measured, even, basis)
+    return Verdict(word_of(measured, even, noise, servers), measured, even, basis)
 
 
 def _of_few(share: float, events: int, servers: int) -> Verdict:
@@ -88,7 +88,7 @@ def _of_few(share: float, events: int, servers: int) -> Verdict:
         comb(events, many) * (1 / servers) ** many * (1 - 1 / servers) ** (events - many)
         for many in range(fullest, events + 1)
     )
-    word = _word(skew, even, 0.0, servers) if chance < CHANCE else "even"
+    word = word_of(skew, even, 0.0, servers) if chance < CHANCE else "even"
     return Verdict(word, skew, even, "all events together, which are too few for windows")
 
 
@@ -108,8 +108,18 @@ def hot_from(even: float, servers: int) -> float:
     return min(HOT * even, (even + servers) / 2)
 
 
-def _word(skew: float, even: float, noise: float, servers: int) -> str:
-    """Even, warm or hot; what chance may be is even, and one server has nothing to spread."""
+def word_of(skew: float, even: float, noise: float, servers: int) -> str:
+    """Even, warm or hot; what chance may be is even, and one server has nothing to spread.
+
+    Args:
+        skew: load of the fullest server over its fair share.
+        even: what an even design would show.
+        noise: how far above that chance may bring it.
+        servers: how many there are.
+
+    >>> word_of(1.1, 1.05, 0.1, 8), word_of(1.5, 1.05, 0.1, 8), word_of(2.5, 1.05, 0.1, 8)
+    ('even', 'warm', 'hot')
+    """
     if servers == 1 or skew <= even + noise:
         return "even"
     if skew >= hot_from(even, servers):

@@ -161,6 +161,8 @@ class Draw(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     ascends: ClassVar[bool] = False
     """Whether each event has a value no smaller than the one before, but for starting anew."""
+    arrivals: ClassVar[frozenset[str]] = frozenset()
+    """The arrivals under which fields are drawn so that declare no draw: one draw has each."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.chosen = read_options(type(self), given)
@@ -189,6 +191,17 @@ class Draw(ABC):
             events: how many events there are, from 1; without end if None.
         """
         return 1 / distinct
+
+    def newest_share(self, distinct: int, parts: int) -> float | None:
+        """Share of a moment's events that fall into one of so many equal stretches of the values.
+
+        It is the stretch of those that came last; None where values do not come in their order.
+
+        Args:
+            distinct: how many values there are.
+            parts: how many stretches they are cut into, from 1 on.
+        """
+        return 1.0 if self.ascends else None
 
 
 def chance_for(purpose: str, seed: int) -> np.random.Generator:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import os
 import stat
@@ -119,7 +118,9 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
             # Some files of the system say that they are empty, and keep their reader waiting.
             stored = plain if os.fstat(plain.fileno()).st_size else io.BytesIO()
             if path.suffix.lower() == ".gz":
-                with gzip.GzipFile(fileobj=stored) as stream:
+                from gzip import GzipFile
+
+                with GzipFile(fileobj=stored) as stream:
                     yield stream  # type: ignore[misc]
             elif path.suffix.lower() == ".zip":
                 with (

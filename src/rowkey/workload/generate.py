@@ -33,6 +33,8 @@ GUESSED_DISTINCT = 1_000
 """Values of a text field of which nothing was declared; said in `Workload.assumed`."""
 GUESSED_NUMBERS = 1_000_000
 """Values of any other field of which nothing was declared."""
+COUNTING = "sequential"
+"""The arrival under which fields count up, as entities do that come in turn."""
 
 
 @dataclass(slots=True)
@@ -186,11 +188,11 @@ class _Column:
         """The declared draw, or what the arrival implies."""
         writes = workload.writes
         if writes.arrival == "per" and writes.entity == self.field.name:
-            return DRAWS["sequential"]({})
+            return _drawn_under(COUNTING)
         declared = writes.draws.get(self.field.name)
         if declared is not None:
             return declared
-        return DRAWS["sequential" if writes.arrival == "sequential" else "uniform"]({})
+        return _drawn_under(writes.arrival)
 
     def _listed(self) -> pa.Array:
         import numpy as np
@@ -256,6 +258,11 @@ class _Clock:
         else:
             spent = np.interp(numbers, self.reached, self.edges)
         return np.asarray(spent.astype(np.int64) + START_MS)
+
+
+def _drawn_under(arrival: str) -> Draw:
+    """What draws a field under an arrival that declares no draw."""
+    return next(kind for kind in DRAWS.values() if arrival in kind.arrivals)({})
 
 
 def _total(writes: Writes, rate: float) -> int:

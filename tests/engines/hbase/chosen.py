@@ -53,6 +53,7 @@ ELSEWHERE = {
     "test_a_table_is_the_same_after_reopening": "A cluster is not started anew for it.",
     "test_regions_count_writes_and_reads": _COUNTS,
     "test_a_split_divides_a_region": _COUNTS,
+    "test_openings_are_told_apart": "Asked of whole tables by tests/observe/test_on_hbase.py.",
     "test_a_table_splits_by_itself": _SIZES,
     "test_one_row_is_never_split": _SIZES,
 }

@@ -263,6 +263,7 @@ def test_counters_need_every_region() -> None:
         (one.start, one.writes, one.reads, one.server) for one in counts
     ]
     assert [(here.name, RS1), (there.name, RS2)] == [one.key for one in counts]
+    assert [here.seqnum, there.seqnum] == [one.seqnum for one in counts]
     assert 4 == len(caller.asked)
 
 

@@ -13,6 +13,7 @@ from rowkey.advise.drafting.forms import (
     is_calendar_second,
 )
 from rowkey.advise.drafting.hints import is_like_time
+from rowkey.schema import SURE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -266,12 +267,30 @@ def _of_integers(look: Look) -> Guess | None:
         if EARLIEST_S * per_s <= low and high < LATEST_S * per_s and (named or unit == "ms"):
             return Guess({"type": f"timestamp_{unit}"}, f"whole numbers, {unit} since 1970")
     kinds = _UNSIGNED if low >= 0 else _SIGNED
+    if (guessed := _of_few(look, kinds)) is not None:
+        return guessed
     reach = max(high, -low) * (1 if low >= 0 else 2) + 1
     for room in (HEADROOM, 1):
         for bits, name in zip((8, 16, 32, 64), kinds, strict=True):
             if reach * room <= 1 << bits:
                 return Guess({"type": name})
     return None
+
+
+def _of_few(look: Look, kinds: tuple[str, ...]) -> Guess | None:
+    """The widest type the column can have, where too few numbers came to tell how large they get.
+
+    A key of a narrow type refuses the first larger number, and a wider one is another key.
+    """
+    import pyarrow as pa
+
+    seen = look.rows - look.nulls - look.blanks
+    bits = look.kind.bit_width if pa.types.is_integer(look.kind) else 64
+    if seen >= SURE or (look.greatest or 0) >= 1 << (bits if kinds is _UNSIGNED else bits - 1):
+        return None
+    name = kinds[(8, 16, 32, 64).index(bits)]
+    values = "1 number does not" if seen == 1 else f"{seen} numbers do not"
+    return Guess({"type": name}, f"{values} tell how large they get")
 
 
 def _is_choice(look: Look, texts: set[str]) -> bool:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.roles import ENOUGH, LONG, MEASURED, lost_without
+from rowkey.errors import counted
+from rowkey.keys import TRANSFORMS, Source
+from rowkey.regions import SPLITS
 from rowkey.schema import Call, FieldRef, print_key
 
 if TYPE_CHECKING:
@@ -56,12 +59,12 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     entity = roles.entity
     adds = [one for one in roles.adds if one.field.type.name not in MEASURED]
     columns = [one for one in (entity, roles.time, *adds) if one is not None] or [*roles.adds]
+    splits = next(name for name, kind in SPLITS.items() if kind.needs == {"prefixes"})
 
     def led(front: Call, why: str, **more: Any) -> Proposal:
         return Proposal(
-            print_key((front, *behind)), "per_bucket", (_said(front, why, n, servers), *reasons),
-            **more,
-        )  # fmt: skip
+            print_key((front, *behind)), splits, (_said(front, why, n, servers), *reasons), **more
+        )
 
     first = entity or (adds[0] if adds else None)
     if first is not None:
@@ -78,8 +81,9 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
         shown = ", ".join(entity.field.type.show(value)[:24] for value, _ in heavy)
         yield led(
             _bucket(columns, n, spread),
-            f"the heavy values of {entity.name} ({shown}) take {spread} buckets each and reads of "
-            f"them {spread} ranges, any other value one",
+            f"the heavy values of {entity.name} ({shown}) take {counted(spread, 'bucket')} each "
+            "and reads of "
+            f"them {counted(spread, 'range')}, any other value one",
             heavy={entity.name: tuple(value for value, _ in heavy)},
         )
     if first is not None and len(adds) > (entity is None):
@@ -98,7 +102,8 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     if columns == [roles.time]:
         yield led(_bucket(columns, n), "no two rows have one time, so times spread them")
     why = "nothing in the rows spreads them: chance does, and a row put twice stands twice"
-    yield led(Call("salt", (), (n,)), why)
+    drawn = next(name for name, kind in TRANSFORMS.items() if kind.source is Source.CHANCE)
+    yield led(Call(drawn, (), (n,)), why)
 
 
 def _bucket(columns: list[Column], n: int, *more: int) -> Call:
@@ -106,7 +111,10 @@ def _bucket(columns: list[Column], n: int, *more: int) -> Call:
 
 
 def _said(front: Call, why: str, n: int, servers: int) -> str:
-    return f"[{front}]: {n} buckets, {A_SERVER} for each of {servers} servers; {why}."
+    return (
+        f"[{front}]: {counted(n, 'bucket')}, {A_SERVER} for each of "
+        f"{counted(servers, 'server')}; {why}."
+    )
 
 
 def _behind(roles: Roles) -> tuple[tuple[Term, ...], tuple[str, ...]]:
@@ -187,7 +195,7 @@ def _too_hot(entity: Column | None, servers: int) -> str:
     assert entity is not None
     share, distinct = entity.facts.heaviest_share or 0.0, entity.facts.distinct or 0
     if distinct < ENOUGH:
-        return f"{distinct:,} values of {entity.name} are too few to fill the buckets"
+        return f"{counted(distinct, 'value')} of {entity.name} are too few to fill the buckets"
     if share * servers >= HEAVY:
         shown = entity.field.type.show(entity.facts.heaviest[0][0])[:24]
         return f"{entity.name} {shown} takes {share:.0%} of all rows"
@@ -199,8 +207,7 @@ def _too_few_seen(roles: Roles, first: Column) -> dict[str, str]:
     distinct, events = first.facts.distinct or 0, roles.survey.events
     if distinct >= ENOUGH or distinct * 20 <= events:
         return {}
-    rows = "row" if events == 1 else "rows"
-    why = f"{distinct:,} values in {events:,} {rows} do not tell how many there are"
+    why = f"{counted(distinct, 'value')} in {counted(events, 'row')} do not tell how many there are"
     return {"few-leading-values": why, "hot-entity": why, "one-hot-row": why}
 
 

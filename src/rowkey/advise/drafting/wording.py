@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise.drafting.hints import is_like_identity
 from rowkey.advise.drafting.proposals import A_SERVER
 from rowkey.design import Design, path_text
-from rowkey.errors import printable
+from rowkey.errors import counted, printable
 from rowkey.schema import Condition, FieldRef, Ordering, Parameter
 
 if TYPE_CHECKING:
@@ -152,12 +152,18 @@ def _with_comment(line: str, comment: str) -> list[str]:
 
 def _head(survey: Survey) -> Iterator[str]:
     """What the draft was made from."""
-    yield f"# A first draft, made from {printable(survey.path.name)}: {survey.events:,} rows."
+    yield (
+        f"# A first draft, made from {printable(survey.path.name)}: "
+        f"{counted(survey.events, 'row')}."
+    )
     yield "# What was seen stands as comments. Read them, correct what you know better, then ask:"
     yield "#   rowkey check FILE    rowkey simulate FILE    rowkey explain FILE"
     if survey.left_out.count:
         first = printable(survey.left_out.first)[:160]
-        yield f"# {survey.left_out.count:,} rows are left out, for they are no events: {first}"
+        yield (
+            f"# {counted(survey.left_out.count, 'row')} are left out, for they are no events: "
+            f"{first}"
+        )
     for sentence in survey.assumed:
         yield f"# Assumed: {printable(sentence)[:200]}."
     for name, why in list(survey.unread.items())[:20]:
@@ -197,7 +203,7 @@ def _on_heat(roles: Roles, simulated: Simulation) -> Iterator[str]:
         names = ", ".join(str(FieldRef(column.name)) for column in roles.columns)
         yield from _wrapped(
             f"[bucket({names}, {buckets})] in front would spread that too, and a read of one "
-            f"{one.name} would then ask {buckets} ranges."
+            f"{one.name} would then ask {counted(buckets, 'range')}."
         )
 
 
@@ -207,7 +213,8 @@ def _on_uniqueness(roles: Roles) -> Iterator[str]:
     if survey.copies:
         share = survey.copies / survey.events
         yield (
-            f"{survey.copies:,} rows ({share:.1%}) stand in the sample twice, equal in every "
+            f"{counted(survey.copies, 'row')} ({share:.1%}) stand in the sample twice, equal in "
+            "every "
             "field: they become one row."
         )
     else:
@@ -231,12 +238,12 @@ def facts_said(column: Column) -> str:
         column: the column.
     """
     facts, show = column.facts, column.field.type.show
-    said = ["1 value" if facts.distinct == 1 else f"{facts.distinct or 0:,} values"]
+    said = [counted(facts.distinct or 0, "value")]
     if column.field.type.tick is not None or column.field.type.counts:
         if facts.least is not None and facts.least != facts.greatest:
             said.append(f"{show(facts.least)} to {show(facts.greatest)}")
     elif facts.bytes_most and column.field.type.is_sequence:
-        said.append(f"up to {facts.bytes_most:,} bytes")
+        said.append(f"up to {counted(facts.bytes_most, 'byte')}")
     share = facts.heaviest_share or 0.0
     if facts.heaviest and share * (facts.distinct or 1) >= 2 and share >= 0.01:
         said.append(f"{share:.0%} {printable(show(facts.heaviest[0][0]))[:VALUE]}")

@@ -128,17 +128,17 @@ def _seen(
     path: str, design: Design, sample: str | None, words: Mapping[str, Any] | None
 ) -> Seen | None:
     """What the sample shows; a declared one that cannot be read is told, and done without."""
-    if sample is None and design.sample_path is None:
+    given = design.sample_path if sample is None else sample
+    if given is None:
         return None
     from rowkey.errors import SampleError
     from rowkey.lint import look
 
-    if sample is not None:
-        return look(design, sample, words)
-    assert design.sample_path is not None
     try:
-        return look(design, design.sample_path, words)
+        return look(design, given, words)
     except SampleError as problem:
+        if sample is not None:
+            raise
         print_aside([f"{path} is judged without its sample: {problem}"])
         return None
 
@@ -179,7 +179,7 @@ def _print_diff(path: str, design: Design, after: Mended) -> bool:
     """Print what fixes would change; gives whether they would change anything."""
     from difflib import unified_diff
 
-    assert design.written is not None
+    assert design.written is not None, "it was read from a file"
     before = design.written.text.splitlines()
     name = escaped(path)
     lines = list(unified_diff(before, after.text.splitlines(), name, name, lineterm=""))

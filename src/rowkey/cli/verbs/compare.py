@@ -90,7 +90,7 @@ def _read(paths: tuple[str, ...]) -> list[Design]:
             designs.append(Design.read(path))
         except DeclarationError as problem:
             for one in problem.mistakes:
-                place = f"{path}:{one.line}" if one.line else path
+                place = ":".join(str(step) for step in (path, one.line, one.column) if step)
                 where = f"{place}: {one.path}" if one.path else place
                 mistakes.append(Mistake(where, one.what, one.allowed, one.remedy))
     if mistakes:

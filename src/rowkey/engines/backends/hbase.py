@@ -62,6 +62,10 @@ class HBase(Engine):
         self._require_open()
         return sorted(self.client.admin.tables())
 
+    def servers(self, wait_s: float | None = None) -> list[str]:
+        self._require_open()
+        return sorted(map(str, self.client.admin.status(wait_s=wait_s).servers))
+
     def has(self, name: str) -> bool:
         self._require_open()
         return self.client.admin.exists(name)

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import CellBlock, Family
-    from rowkey.engines.contract import Ask, Check, RegionCount, Span
+    from rowkey.engines.contract import Ask, Check, Span
+    from rowkey.engines.counts import RegionCount
 
     Clock = Callable[[], int]
 

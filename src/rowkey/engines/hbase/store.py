@@ -16,7 +16,8 @@ from rowkey.cells import (
     check_mutation,
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows
-from rowkey.engines.contract import ALL, Cursor, Reader, RegionCount, Span, Store, TableSpec
+from rowkey.engines.contract import ALL, Cursor, Reader, Span, Store, TableSpec
+from rowkey.engines.counts import OpenRegion, RegionCount
 from rowkey.engines.hbase.asking import read_of, scan_of
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
 from rowkey.engines.specs import check_attributes_of, check_splits
@@ -134,6 +135,11 @@ class HBaseStore(HBaseReader, Store):
         described = self._look()
         return described.families, described.attributes
 
+    @property
+    def unsaid(self) -> Mapping[str, Mapping[str, str]]:
+        self._require_open()
+        return self._look().others
+
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         self._require_open()
         named = {cell.family for mutation in mutations for cell in mutation.cells}
@@ -180,6 +186,20 @@ class HBaseStore(HBaseReader, Store):
         return [
             RegionCount(one.start, one.stop, one.writes, one.reads)
             for one in self.client.admin.counters(self.name)
+        ]
+
+    def openings(self, wait_s: float | None = None) -> list[OpenRegion]:
+        self._require_open()
+        return [
+            OpenRegion(
+                one.start,
+                one.stop,
+                one.writes,
+                one.reads,
+                str(one.server),
+                (one.load.name, one.server, one.seqnum),
+            )
+            for one in self.client.admin.counters(self.name, wait_s=wait_s)
         ]
 
     def split(self, at: bytes) -> None:

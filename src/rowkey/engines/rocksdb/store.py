@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
-    from rowkey.engines.contract import Check, RegionCount, Span, TableSpec
+    from rowkey.engines.contract import Check, Span, TableSpec
+    from rowkey.engines.counts import RegionCount
     from rowkey.engines.pairs.ranges import Frozen, Source
     from rowkey.engines.rocksdb.tables import OpenTable
 

@@ -99,12 +99,16 @@ class WholeCluster(Procedures):
         self._caller.on_master(SetSplitOrMerge(Switch.MERGE, merged))
         return splits_were, merges_were
 
-    def status(self) -> ClusterStatus:
+    def status(self, *, wait_s: float | None = None) -> ClusterStatus:
         """What the master says: servers with the loads of their regions, dead ones, moving regions.
 
         Loads are as of the last report of a server, 3 s old at most by default. A master that has
         just started knows of no server for some seconds, and does not say so.
 
+        Args:
+            wait_s: seconds to wait for the master.
+
         Source: HBase 2.6.4, a master answers with 0 servers for 4 s after it was started.
         """
-        return self._caller.on_master(GetClusterStatus())
+        Given().seconds(wait_s).refuse()
+        return self._caller.on_master(GetClusterStatus(), self._deadline(wait_s))

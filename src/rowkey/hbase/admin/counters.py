@@ -31,6 +31,7 @@ class RegionCount(NamedTuple):
         reads: rows and pieces of rows returned, and each scan step that found none.
         server: where it is, with the server's start code.
         load: all that is known of it.
+        seqnum: number of its opening there; each opening has a greater one.
 
     Source: RegionLoad of ClusterStatus.proto; measured on HBase 2.6.4.
     """
@@ -41,12 +42,14 @@ class RegionCount(NamedTuple):
     reads: int
     server: Server
     load: RegionLoad
+    seqnum: int = -1
 
     @property
     def key(self) -> tuple[bytes, Server]:
         """What a difference of counts is taken by: the same key, and counts that do not fall.
 
-        A region that is opened on another server, or anew after a crash, counts from 0.
+        A region that is opened on another server, or anew after a crash, counts from 0. One that
+        went away and came back in between has the same key and another `seqnum`.
         """
         return self.load.name, self.server
 
@@ -123,4 +126,6 @@ def _counted(
     for region in regions:
         if region.name in by_name:
             server, load = by_name[region.name]
-            yield RegionCount(region.start, region.stop, load.writes, load.reads, server, load)
+            yield RegionCount(
+                region.start, region.stop, load.writes, load.reads, server, load, region.seqnum
+            )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import deciding_fields, leading_part
-from rowkey.heat.proposals import front_salt, wider_bucket
+from rowkey.heat.proposals import wider_key
 from rowkey.heat.reachable import reachable_regions
 from rowkey.heat.skew import even_share
 from rowkey.regions import integer_bound
@@ -88,7 +89,7 @@ def _are_few(values: int, regions: int) -> bool:
 def _message(names: Sequence[str], values: str, regions: int, then: str) -> str:
     has = "has" if len(names) == 1 else "have together"
     plural = "value" if values == "1" else "values"
-    return f"{' and '.join(names)} {has} {values} {plural} for {regions:,} regions: {then}"
+    return f"{' and '.join(names)} {has} {values} {plural} for {counted(regions, 'region')}: {then}"
 
 
 def _left_empty(values: int, regions: int) -> str:
@@ -115,10 +116,10 @@ def _remedy(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) ->
     enough = ENOUGH * 2 * design.cluster.servers
     if set(names) < set(design.key.fields) and (values is None or values >= enough):
         return (
-            f"Spread by more fields, as {wider_bucket(design)} in front does; a read of one value "
-            f"then asks every bucket."
+            f"Take {wider_key(design).words}, which spreads by more fields; a read of one value "
+            "then asks every bucket."
         )
     return (
-        f"Put {front_salt(design)} in front, which spreads the rows of each value; a read then "
-        f"asks every salt, and a row written twice may stand twice."
+        f"Take {wider_key(design, is_drawn=True).words}, which spreads the rows of each value; a "
+        "read then asks every salt, and a row written twice may stand twice."
     )

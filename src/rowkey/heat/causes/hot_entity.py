@@ -10,36 +10,27 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import toml_value
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
-from rowkey.heat.leading import deciding_fields, is_of_time
-from rowkey.heat.proposals import proposed_spread, wider_bucket
-from rowkey.heat.reachable import regions_touched
+from rowkey.heat.heavy import MOST_LISTED, NOTABLE, Hot, Values, heavy_values, is_heavy, matters
+from rowkey.heat.proposals import proposed_spread, wider_bucket, wider_key
 from rowkey.plan import plan_read
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from rowkey.design import Design
+    from rowkey.heat.evidence import Came
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
-STANDS_OUT = 2
-"""Times what a value would take if all were as busy, below which it is only one of few."""
 ENOUGH = 4
 """Values a region below which a value is busy in a window only because there are few."""
 SAMPLED = 50
 """Sampled events a window of time must hold, on average, for its busiest value to be told."""
 WARM = 1.25
 """Times what an even design shows from which a width is looked at for bursts."""
-MOST_LISTED = 8
-"""Heavy values that a proposal lists: it is for the few, not for half of all."""
-LEAST = 0.2
-"""Share of a server's fair share from which a value counts among those that met."""
-NOTABLE = 1.1
-"""Load over a server's fair share from which values are named, whatever the regions: less is lost
-in what an even design shows."""
 HALF = 0.5
 """Share of the measured skew that values which met must make up together to be its cause."""
 SHOWN = 3
@@ -64,91 +55,102 @@ class HotEntity(Cause):
     def foresee(
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
-        names = deciding_fields(design, facts, boundaries)
-        known = facts.get(names[0]) if len(names) == 1 else None
-        share = known.heaviest_share if known is not None else None
-        if known is None or share is None or known.distinct is None:
+        return cls.foresee_from(design, facts, boundaries, None)
+
+    @classmethod
+    def foresee_from(
+        cls,
+        design: Design,
+        facts: Mapping[str, Facts],
+        boundaries: Boundaries,
+        came: Came | None,
+    ) -> Finding | None:
+        """The value whose fullest region takes most, if that is too much for a server."""
+        heavy = list(heavy_values(design, facts, boundaries, came))
+        if not heavy:
             return None
-        if set(names) == set(design.key.fields) and not design.layout.shares_rows:
-            return None
-        if share * known.distinct < STANDS_OUT:
-            return None
-        if not _matters(share, design.cluster.servers, len(boundaries)):
-            return None
-        if _is_cut(design, names[0], known.heaviest[0][0], boundaries):
-            return None
-        shown = f"{names[0]} {design.fields[names[0]].type.show(known.heaviest[0][0])}"
-        message = f"{shown} takes {share:.1%} of the events, and all its rows lie in one region"
+        top = max(heavy, key=lambda one: one.load)
         servers = design.cluster.servers
-        bound = servers * share
-        heavy = [one for one in known.heaviest if _is_heavy(one[1], design.cluster.servers)]
-        proposal = proposed_spread(design, names, heavy[:MOST_LISTED])
-        figures = {"fields": list(names), "value": shown, "share": share, "proposal": proposal}
-        remedy = _remedy(design, names, proposal)
+        shown = f"{top.name} {design.fields[top.name].type.show(top.value)}"
+        lie = "all its rows lie" if top.inside == 1 else f"{top.inside:.0%} of its rows lie"
+        message = f"{shown} takes {top.share:.1%} of the events, and {lie} in one region"
+        bound = servers * top.load
+        listed = [one for one in facts[top.name].heaviest if is_heavy(one[1], servers)]
+        proposal = proposed_spread(design, [top.name], listed[:MOST_LISTED])
+        figures = {
+            "fields": [top.name],
+            "value": shown,
+            "share": top.share,
+            "inside": top.inside,
+            "proposal": proposal,
+        }
+        remedy = _remedy(design, [top.name], proposal)
         return Finding(cls.name, f"{message}: {_so(bound, servers)}", bound, figures, remedy)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
         if not evidence.entity_fields or not evidence.keys or evidence.entities < 2:
             return None
-        return _over_all(evidence) or _in_windows(evidence)
+        values = Values(evidence, evidence.entity_fields)
+        return _over_all(evidence, values, TOGETHER) or _in_windows(evidence) or _divided(evidence)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hot:
-    """An entity that takes much of all events.
-
-    Args:
-        code: which it is.
-        share: its share of the events.
-        region: the region that holds most of its rows.
-        inside: their share of its rows.
-    """
-
-    code: int
-    share: float
-    region: int
-    inside: float
-
-
-def _over_all(evidence: Evidence) -> Finding | None:
-    """The busy entities that load one server most, if they load it too much and lie together."""
-    hot = list(_hot(evidence))
+def _over_all(evidence: Evidence, values: Values, least: float) -> Finding | None:
+    """The busy values that load one server most, if they load it too much and lie together."""
+    hot = list(values.hot(least))
     met = _met(evidence, hot)
     if not met or not _are_to_blame(evidence, met):
         return None
     top, servers = met[0], evidence.servers
-    load = servers * sum(one.share * one.inside for one in met)
+    load = servers * sum(one.load for one in met)
     so = _so(load, servers, evidence.measured.skew)
-    heavy = [one for one in hot if one in met or _is_heavy(one.share, servers)]
-    column = evidence.rows.column(evidence.entity_fields[0])
-    firsts = [(evidence.entity_codes == one.code).argmax() for one in heavy]
-    values = [(column[int(row)].as_py(), o.share) for row, o in zip(firsts, heavy, strict=True)]
-    proposal = proposed_spread(evidence.design, evidence.entity_fields, values)
+    heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
+    listed = [(values.first(one.code), one.share) for one in heavy]
+    proposal = proposed_spread(evidence.design, values.names, listed)
     figures = {
-        "fields": list(evidence.entity_fields),
-        "value": evidence.entity(top.code),
+        "fields": list(values.names),
+        "value": values.show(top.code),
         "share": top.share,
         "region": top.region,
-        "met": [{"value": evidence.entity(one.code), "share": one.share} for one in met[1:]],
+        "met": [{"value": values.show(one.code), "share": one.share} for one in met[1:]],
         "windows": None,
         "proposal": proposal,
     }
-    remedy = _remedy(evidence.design, evidence.entity_fields, proposal)
+    remedy = _remedy(evidence.design, values.names, proposal)
     bound = min(load, evidence.measured.skew)
-    return Finding(HotEntity.name, f"{_told(evidence, met)}: {so}", bound, figures, remedy)
+    return Finding(HotEntity.name, f"{_told(evidence, values, met)}: {so}", bound, figures, remedy)
 
 
-def _told(evidence: Evidence, met: Sequence[_Hot]) -> str:
+def _divided(evidence: Evidence) -> Finding | None:
+    """The same of values whose rows boundaries or a spread divide, but not far enough.
+
+    Of several fields each is asked for itself, where it narrows the rows to a part of the key.
+    """
+    names = evidence.entity_fields
+    found = _over_all(evidence, Values(evidence, names), 0.0)
+    for name in names if len(names) > 1 and found is None else ():
+        if not plan_read(evidence.design.key, {name: Equal(_any(evidence, name))}).is_full_scan:
+            found = found or _over_all(evidence, Values(evidence, (name,)), 0.0)
+    return found
+
+
+def _any(evidence: Evidence, name: str) -> Any:
+    """One of the values of a field."""
+    values = Values(evidence, (name,))
+    first = values.first(0)
+    return None if first is None else evidence.design.fields[name].normal(first)
+
+
+def _told(evidence: Evidence, values: Values, met: Sequence[Hot]) -> str:
     """What the entities that met take, as a sentence without its end."""
     top = met[0]
-    shown = evidence.entity(top.code)
+    shown = values.show(top.code)
     if len(met) == 1:
         return (
             f"{shown} takes {top.share:.1%} of the events, {top.inside:.0%} of them in region "
             f"{top.region}"
         )
-    named = [f"{evidence.entity(one.code)} {one.share:.1%}" for one in met[1 : SHOWN + 1]]
+    named = [f"{values.show(one.code)} {one.share:.1%}" for one in met[1 : SHOWN + 1]]
     if more := len(met) - 1 - len(named):
         named.append(f"{more} more")
     regions = {one.region for one in met}
@@ -160,61 +162,30 @@ def _told(evidence: Evidence, met: Sequence[_Hot]) -> str:
     listed = ", ".join(named[:-1]) + (" and " if len(named) > 1 else "") + named[-1]
     return (
         f"{shown} takes {top.share:.1%} of the events and has met with {listed} in {where}, "
-        f"{sum(one.share for one in met):.1%} together"
+        f"{sum(one.load for one in met):.1%} together"
     )
 
 
-def _server(evidence: Evidence, one: _Hot) -> int:
+def _server(evidence: Evidence, one: Hot) -> int:
     """The server of the region that an entity lies in."""
     return int(evidence.placements.tables[0][one.region])
 
 
-def _met(evidence: Evidence, hot: Sequence[_Hot]) -> list[_Hot]:
+def _met(evidence: Evidence, hot: Sequence[Hot]) -> list[Hot]:
     """Those of the busy entities that load one server most, heaviest first."""
-    by_server: dict[int, list[_Hot]] = {}
+    by_server: dict[int, list[Hot]] = {}
     for one in hot:
         by_server.setdefault(_server(evidence, one), []).append(one)
-    return max(by_server.values(), key=lambda some: sum(one.share for one in some), default=[])
+    return max(by_server.values(), key=lambda some: sum(one.load for one in some), default=[])
 
 
-def _are_to_blame(evidence: Evidence, met: Sequence[_Hot]) -> bool:
+def _are_to_blame(evidence: Evidence, met: Sequence[Hot]) -> bool:
     """Whether one of them is too much by itself, or all of them explain what was measured."""
     servers, measured = evidence.servers, evidence.measured
-    if _matters(met[0].share, servers, len(evidence.boundaries)):
+    if matters(met[0].load, servers, len(evidence.boundaries)):
         return True
-    load = servers * sum(one.share * one.inside for one in met)
+    load = servers * sum(one.load for one in met)
     return not measured.is_even and load >= max(NOTABLE, HALF * measured.skew)
-
-
-def _hot(evidence: Evidence) -> Iterator[_Hot]:
-    """The heaviest entities whose rows lie together, though they are many; heaviest first."""
-    import numpy as np
-
-    codes, regions = evidence.entity_codes, len(evidence.boundaries)
-    counts = np.bincount(codes)
-    for code in np.argsort(-counts, kind="stable")[:MOST_LISTED].tolist():
-        share = float(counts[code] / len(codes))
-        if share < LEAST / evidence.servers or share * evidence.entities < STANDS_OUT:
-            return
-        is_it = codes == code
-        found = np.bincount(evidence.regions[is_it], minlength=regions)
-        region = int(np.argmax(found))
-        inside = float(found[region] / counts[code])
-        if inside >= TOGETHER and not _is_one_row(evidence, is_it):
-            yield _Hot(code, share, region, inside)
-
-
-def _is_cut(design: Design, name: str, value: Any, boundaries: Boundaries) -> bool:
-    """Whether boundaries part the rows of a value by what stands behind it.
-
-    Where that is a time, they part one moment from another, and at any moment not the rows.
-    """
-    held = None if value is None else design.fields[name].normal(value)
-    plan = plan_read(design.key, {name: Equal(held)})
-    behind = design.key.parts[plan.pinned : plan.pinned + 1]
-    if not behind or is_of_time(design, behind[0]):
-        return False
-    return regions_touched(plan.ranges, boundaries) > 1
 
 
 def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | None) -> str:
@@ -224,12 +195,13 @@ def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | 
         more = [field.name for field in opening.fields]
         return (
             f"All of it is one row, which no bucket spreads: put {' and '.join(more)} into the key "
-            f"and {wider_bucket(design, more)} in front."
+            f"and {wider_bucket(design, more)} in front; a read of one value then asks every "
+            "bucket."
         )
     if proposal is None:
         return (
-            f"Spread by more fields, as {wider_bucket(design)} in front does; a read of one value "
-            f"then asks every bucket."
+            f"Take {wider_key(design).words}, which spreads by more fields; a read of one value "
+            "then asks every bucket."
         )
     ((name, values),) = proposal["heavy"].items()
     return (
@@ -237,15 +209,6 @@ def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | 
         f"with heavy = {json.dumps(values, ensure_ascii=False)} under {name}: these values are "
         f"spread, and their reads ask several buckets; all others keep one."
     )
-
-
-def _is_one_row(evidence: Evidence, chosen: np.ndarray[Any, Any]) -> bool:
-    """Whether the events of an entity write one row: then the row is what is hot."""
-    import numpy as np
-
-    keys = [evidence.keys[index] for index in np.flatnonzero(chosen).tolist()]
-    most = max(map(keys.count, set(keys[:8])), default=0)
-    return not evidence.design.layout.shares_rows and most >= TOGETHER * len(keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +283,7 @@ def _burst(
     numbers, places = np.unique(windows, return_inverse=True)
     is_busiest = codes == bursts.codes[places]
     inside = together(windows[is_busiest], evidence.regions[is_busiest])
-    if inside < TOGETHER or not _matters(bursts.mean, evidence.servers, len(evidence.boundaries)):
+    if inside < TOGETHER or not matters(bursts.mean, evidence.servers, len(evidence.boundaries)):
         return None
     return _burst_finding(evidence, bursts, numbers, width_s)
 
@@ -369,14 +332,3 @@ def _so(load: float, servers: int, measured: float = math.inf, where: str = "") 
     if load <= 1:
         return "a server bears that, but its region takes more than its share."
     return f"{floor(load, servers, measured, where)}."
-
-
-def _matters(share: float, servers: int, regions: int) -> bool:
-    """Whether one value is too much for a server, or for its region and half for its server."""
-    is_much_of_region = share > 1.5 / max(regions, 1) and _is_heavy(share, servers)
-    return is_much_of_region or share * servers >= NOTABLE
-
-
-def _is_heavy(share: float, servers: int) -> bool:
-    """Whether one value is more than half its server's fair share."""
-    return share > 0.5 / servers

@@ -78,7 +78,9 @@ def _remedy(design: Design) -> str:
     missing = (
         f"such as {time.name}" if time and time.name not in design.key.fields else "if one can"
     )
+    is_cut = design.cut.algorithm == "per_bucket"
+    cut = "" if is_cut else ' with splits = "per_bucket"'
     return (
         f"Add a field to the key that tells its events apart, {missing}; a counter is spread by "
-        f"[salt({design.cluster.servers})] in front, and read by adding up its rows."
+        f"[salt({design.cluster.servers})] in front{cut}, and read by adding up its rows."
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import is_of_time
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.proposals import wider_key
 from rowkey.heat.reachable import is_spread_evenly
 from rowkey.regions import integer_bound
 from rowkey.schema import Call, Constant, print_key
@@ -61,10 +62,11 @@ def _finding(design: Design, regions: int, measured: float | None) -> Finding | 
     if regions < servers:
         has = "has" if servers - regions == 1 else "have"
         those = f"{servers - regions:,} {has} nothing to do"
-    many = f"{regions:,} {'region' if regions == 1 else 'regions'}"
+    many = counted(regions, "region")
     was = "" if measured is None else f"; {measured:.2f} was measured"
     message = (
-        f"{many} over {servers:,} servers: {those}, and regions that are all as busy come to a "
+        f"{many} over {counted(servers, 'server')}: {those}, and regions that are all as busy "
+        "come to a "
         f"skew of {bound:.2f}{was}."
     )
     figures = {"regions": regions, "servers": servers, "bound": bound}
@@ -78,19 +80,20 @@ def _remedy(design: Design, regions: int) -> str:
     servers = design.cluster.servers
     multiple = f"or another multiple of {servers:,}"
     if design.cut.algorithm != PER_BUCKET:
-        return f"Take {regions:,} regions, {multiple}."
+        return f"Take {counted(regions, 'region')}, {multiple}."
     place, term = next(
         (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
     )
     if not _is_numbered(design, place, term):
         return (
-            f"Put {wider_bucket(design)} in front, for the leading part has no more values: its "
-            f"{2 * servers:,} buckets divide among the servers."
+            f"Take {wider_key(design).words}, for the leading part has no more values: its "
+            f"{counted(2 * servers, 'bucket')} divide among the servers; a read of one value then "
+            "asks every bucket."
         )
     assert isinstance(term, Call)
     numbered = Call(term.kind, term.terms, (regions, *term.scalars[1:]), term.options)
     terms = (*design.key.terms[:place], numbered, *design.key.terms[place + 1 :])
-    return f'Take key = "{print_key(terms)}", {regions:,} buckets, {multiple}.'
+    return f'Take key = "{print_key(terms)}", {counted(regions, "bucket")}, {multiple}.'
 
 
 def _is_numbered(design: Design, place: int, term: Term) -> bool:

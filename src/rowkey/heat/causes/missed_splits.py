@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.design import prefixes_of
+from rowkey.errors import counted
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import is_of_time, moves_with_clock
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.evidence import Evidence, Finding, codes_of
+from rowkey.heat.leading import deciding_fields, is_of_time, leading_part, moves_with_clock
+from rowkey.heat.proposals import spread_key
 from rowkey.heat.reachable import is_spread_evenly, region_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import pyarrow as pa
 
     from rowkey.design import Design
+    from rowkey.heat.evidence import Came
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
@@ -22,6 +27,8 @@ MANY = 0.2
 """Share of regions without a key above which the splits are said to miss the keys."""
 TWICE = 2.0
 """Times its fair share that a region takes of evenly spread keys before the same is said."""
+NOTABLE = 0.05
+"""Share of all keys by which a region is over its fair share before it is said to be too full."""
 HALF_MORE = 1.5
 """Times what chance alone gives the fullest server, from which on empty regions do harm."""
 ENOUGH = 4
@@ -54,13 +61,29 @@ class MissedSplits(Cause):
         if not misses and not (is_spread_evenly(design.key) and most >= TWICE / regions):
             return None
         figures = {"regions": regions, "unreachable": unreachable, "expected": most}
-        message = f"{unreachable} of {regions} regions can hold no key." if unreachable else ""
+        message = (
+            f"{unreachable} of {counted(regions, 'region')} can hold no key." if unreachable else ""
+        )
         bound = servers / max(min(regions - unreachable, servers), 1)
         if is_spread_evenly(design.key):
-            message += f" {most:.2%} of all keys fall into one of {regions} regions."
+            message += f" {most:.2%} of all keys fall into one of {counted(regions, 'region')}."
             message = message.strip()
             bound = max(bound, servers * most)
-        return Finding(cls.name, message, bound, figures, _remedy(design))
+        return Finding(cls.name, message, bound, figures, _remedy(design, facts))
+
+    @classmethod
+    def foresee_from(
+        cls,
+        design: Design,
+        facts: Mapping[str, Facts],
+        boundaries: Boundaries,
+        came: Came | None,
+    ) -> Finding | None:
+        """By the leading part alone, or by where the keys lie that came."""
+        foreseen = cls.foresee(design, facts, boundaries)
+        if foreseen is not None or came is None or len(boundaries) == 1:
+            return foreseen
+        return _of_keys(design, facts, boundaries, came)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
@@ -70,28 +93,64 @@ class MissedSplits(Cause):
         foreseen = cls.foresee(evidence.design, evidence.facts, evidence.boundaries)
         if not _is_to_blame(evidence, is_foreseen=foreseen is not None):
             return None
-        low, high = min(evidence.keys)[:8].hex(), max(evidence.keys)[:8].hex()
-        message = (
-            f"Keys lie between {low} and {high}, and the fullest of {regions} regions took "
-            f"{evidence.fullest:.2%} of them."
-        )
-        if empty:
-            message = f"{empty} of {regions} regions got no write. {message}"
-        if foreseen is not None:
-            message = f"{foreseen.message} {message}"
-        bound = evidence.servers / max(min(regions - empty, evidence.servers), 1)
-        figures = {
-            "regions": regions,
-            "empty": empty,
-            "share": evidence.fullest,
-            "low": low,
-            "high": high,
-        }
-        bound = max(bound, evidence.servers * evidence.fullest)
-        return Finding(cls.name, message, bound, figures, _remedy(evidence.design))
+        so_far = foreseen.message if foreseen is not None else ""
+        seen = (regions, empty, evidence.fullest)
+        return _finding(evidence.design, evidence.facts, evidence.keys, seen, so_far)
 
 
-def _remedy(design: Design) -> str:
+def _of_keys(
+    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries, came: Came
+) -> Finding | None:
+    """The same where many values came, and nothing but the boundaries explains that they meet.
+
+    A value counts once a region, for a heavy one is a cause of its own.
+    """
+    import numpy as np
+
+    part = leading_part(design, facts)
+    if part is None or is_of_time(design, part) or moves_with_clock(design, facts) is not None:
+        return None
+    regions = len(boundaries)
+    placed = np.array([boundaries.locate_one(key) for key in came.keys], np.int64)
+    held = np.bincount(placed, minlength=regions)
+    empty, fullest = int(np.count_nonzero(held == 0)), float(held.max() / held.sum())
+    misses = empty >= max(MANY * regions, 1)
+    if not misses and fullest <= max(TWICE / regions, 1 / regions + NOTABLE):
+        return None
+    names = deciding_fields(design, facts, boundaries)
+    codes = codes_of(came.rows, names) if names else np.arange(len(placed))
+    is_many = codes.max() + 1 >= ENOUGH * regions
+    share = TWICE / regions
+    if not is_many or not _is_full(came.rows, names, codes, placed, (int(held.argmax()), share)):
+        return None
+    return _finding(design, facts, came.keys, (regions, empty, fullest), "")
+
+
+def _finding(
+    design: Design,
+    facts: Mapping[str, Facts],
+    keys: Sequence[bytes],
+    seen: tuple[int, int, float],
+    foreseen: str,
+) -> Finding:
+    """What was seen of keys that came: regions, how many got none, the share of the fullest."""
+    regions, empty, fullest = seen
+    low, high = min(keys)[:8].hex(), max(keys)[:8].hex()
+    message = (
+        f"Keys lie between {low} and {high}, and the fullest of {counted(regions, 'region')} took "
+        f"{fullest:.2%} of them."
+    )
+    if empty:
+        message = f"{empty} of {counted(regions, 'region')} got no write. {message}"
+    if foreseen:
+        message = f"{foreseen} {message}"
+    servers = design.cluster.servers
+    bound = max(servers / max(min(regions - empty, servers), 1), servers * fullest)
+    figures = {"regions": regions, "empty": empty, "share": fullest, "low": low, "high": high}
+    return Finding(MissedSplits.name, message, bound, figures, _remedy(design, facts))
+
+
+def _remedy(design: Design, facts: Mapping[str, Facts]) -> str:
     """The splits that follow the keys; where they are declared already, what no splits need."""
     declared = design.cut.algorithm
     if prefixes_of(design.key) is not None:
@@ -99,9 +158,10 @@ def _remedy(design: Design) -> str:
             return 'Cut with splits = "per_bucket", at the values that the leading part can take.'
     elif declared != "sample":
         return 'Cut with splits = "sample", at quantiles of keys that came.'
+    found = spread_key(design, facts)
     return (
-        f"Put {wider_bucket(design)} in front and cut per bucket, for these splits were made for "
-        f"such keys and do not meet those that came later."
+        f"Take {found.words}, for these splits were made for such keys and do not meet those that "
+        f"came later; {found.costs}."
     )
 
 
@@ -130,7 +190,40 @@ def _is_full_of_values(evidence: Evidence) -> bool:
     """Whether the fullest region holds about as large a share of all values as of all events."""
     import numpy as np
 
-    values = evidence.entity_codes if evidence.entity_fields else evidence.lead_ranks
-    pairs = np.unique(np.stack([values, evidence.regions]), axis=1)
-    held = np.bincount(pairs[1], minlength=len(evidence.boundaries)) / len(pairs[0])
-    return bool(held[int(np.argmax(evidence.writes))] >= 0.7 * evidence.fullest)
+    names = evidence.entity_fields
+    codes = evidence.entity_codes if names else evidence.lead_ranks
+    least = int(np.argmax(evidence.writes)), 0.7 * evidence.fullest
+    return _is_full(evidence.rows, names, codes, evidence.regions, least)
+
+
+def _is_full(
+    rows: pa.RecordBatch,
+    names: Sequence[str],
+    codes: np.ndarray[Any, Any],
+    regions: np.ndarray[Any, Any],
+    least: tuple[int, float],
+) -> bool:
+    """Whether a region holds so large a share of all values, each counted once a region.
+
+    Where several fields decide, of the first one too if it has many values: one of them may come
+    with many of another.
+
+    Args:
+        rows: the events.
+        names: the fields that decide the region.
+        codes: a number for each event, equal where they are.
+        regions: the region of each.
+        least: the region, and the share.
+    """
+    import numpy as np
+
+    region, share = least
+    asked = [codes]
+    if len(names) > 1:
+        first = codes_of(rows, names[:1])
+        asked += [first] if first.max() + 1 >= ENOUGH * (int(regions.max()) + 1) else []
+    for some in asked:
+        pairs = np.unique(np.stack([some, regions]), axis=1)
+        if (pairs[1] == region).sum() < share * pairs.shape[1]:
+            return False
+    return True

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import moves_with_clock
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.leading import moves_with_clock, share_of_front
+from rowkey.heat.proposals import spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,12 +42,16 @@ class MovingFront(Cause):
             _import() if is_import else f"the key begins with {field}, which moves with the clock"
         )
         known = facts.get(field or "")
+        share = 1.0 if field is None else share_of_front(design, facts, field, boundaries)
+        takes = "all writes, whatever the number of regions"
+        if share < 1:
+            takes = f"{share:.0%} of the writes, for the newest values come most"
         return Finding(
             cls.name,
-            f"{what}: at any moment one region takes all writes, whatever the number of regions.",
-            float(design.cluster.servers),
+            f"{what}: at any moment one region takes {takes}.",
+            max(design.cluster.servers * share, 1.0),
             {"field": field, "rising": known.rising if known is not None else None},
-            _remedy(design, is_import=is_import),
+            _remedy(design, facts, is_import=is_import),
         )
 
     @classmethod
@@ -74,7 +78,7 @@ class MovingFront(Cause):
             "share": evidence.region_shares.median,
         }
         is_import = evidence.design.writes.arrival == SORTED
-        remedy = _remedy(evidence.design, is_import=is_import)
+        remedy = _remedy(evidence.design, evidence.facts, is_import=is_import)
         return Finding(cls.name, message, float(evidence.servers), figures, remedy)
 
 
@@ -91,7 +95,8 @@ def _import() -> str:
     return "rows are imported in the order of their keys"
 
 
-def _remedy(design: Design, *, is_import: bool) -> str:
+def _remedy(design: Design, facts: Mapping[str, Facts], *, is_import: bool) -> str:
     if is_import:
         return "Shuffle the rows before they are loaded, or load finished files in bulk."
-    return f"Put {wider_bucket(design)} in front; a read of a stretch then asks every bucket."
+    found = spread_key(design, facts)
+    return f"Put {found.in_front}; {found.costs}."

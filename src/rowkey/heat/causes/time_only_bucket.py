@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import WITH_THE_CLOCK, is_of_time, leading_part
-from rowkey.heat.proposals import wider_bucket
+from rowkey.heat.proposals import spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,12 +53,12 @@ class TimeOnlyBucket(Cause):
                 f"reach {reached} of {part.cardinality} numbers."
             )
             bound = max(servers / reached, 1.0)
-            return Finding(cls.name, message, bound, figures, _remedy(design))
+            return Finding(cls.name, message, bound, figures, _remedy(design, facts))
         if step_ns < SECOND_NS or design.writes.arrival not in WITH_THE_CLOCK:
             return None
         places = f"one of {part.cardinality} numbers" if _is_listed(part) else "one place"
         message = f"{_computed(part)}: all events of the same {_seconds(step_ns)} meet in {places}."
-        return Finding(cls.name, message, servers, figures, _remedy(design))
+        return Finding(cls.name, message, servers, figures, _remedy(design, facts))
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
@@ -79,8 +79,12 @@ class TimeOnlyBucket(Cause):
         return Finding(cls.name, message, foreseen.bound, figures, foreseen.remedy)
 
 
-def _remedy(design: Design) -> str:
-    return f"Spread by what differs between events of one moment, as {wider_bucket(design)} does."
+def _remedy(design: Design, facts: Mapping[str, Facts]) -> str:
+    found = spread_key(design, facts)
+    return (
+        f"Take {found.words}, which spreads by what differs between events of one moment; "
+        f"{found.costs}."
+    )
 
 
 def _spreading_by_time(design: Design, facts: Mapping[str, Facts]) -> Part | None:

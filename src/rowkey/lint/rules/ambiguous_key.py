@@ -53,15 +53,16 @@ amount  = "u32"
 """
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
+        ambiguous = iter(subject.properties.ambiguous)
         for notation, part in list(subject.parts())[:-1]:
-            if part.framing.closed:
-                continue
-            names = " and ".join(part.fields)
-            yield self.finding(
-                "key",
-                f"{notation} has no end and is not last: where {names} stops cannot be told, and "
-                "1 before 23 gives the same bytes as 12 before 3",
-                "Use an encoding with an end or a fixed width.",
-                value=notation,
-                fields=part.fields,
-            )
+            if not part.framing.closed:
+                yield self.finding(
+                    "key",
+                    next(ambiguous),
+                    "Use an encoding with an end or a fixed width.",
+                    value=notation,
+                    verdict=(
+                        "The order of the fields is sound; without ends or widths they are no key."
+                    ),
+                    fields=part.fields,
+                )

@@ -79,6 +79,7 @@ where = "user = ?"
                     f"{gets[0]} gets single rows, and without a filter it looks into every file",
                     'Set bloom = "ROW".',
                     value=family.bloom,
+                    verdict="A scan is dearer than a get: filters by row spare gets alone.",
                     family=name,
                 )
             length = family.prefix_length
@@ -90,6 +91,7 @@ where = "user = ?"
                     f"{longest} pins {pinned[longest]}",
                     "Take the bytes that the reads pin, or ROW.",
                     value=family.bloom,
+                    verdict="A scan is dearer than a get: filters by row spare gets alone.",
                     family=name,
                     pinned=pinned[longest],
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class CollidingKeys(Rule):
     for any number; the whole time behind a bucket of time.
 
     Source: the birthday bound. Claim 40 hashes to "8 or 16 bits" where the book has bytes: 8 bits
-    collide at 19 values. HBase book, "Rowkeys and Column Families": MD5 of 16 bytes, or 8.
+    collide at 20 values. HBase book, "Rowkeys and Column Families": MD5 of 16 bytes, or 8.
     """
 
     name = "colliding_keys"
@@ -77,7 +78,8 @@ name = { type = "text", max_bytes = 200 }
             if odds >= self.LIKELY:
                 yield self.finding(
                     "key",
-                    f"{bits // 8} bytes of digest keep {values:,} values of {name} apart with odds "
+                    f"{bits // 8} bytes of digest keep {counted(values, 'value')} of {name} "
+                    "apart with odds "
                     f"of {odds:.2g} that two meet{'' if known else self.UNKNOWN}",
                     f"Keep more bytes, or put {name} behind it, whole.",
                     severity="warning" if odds > 0.001 else "info",

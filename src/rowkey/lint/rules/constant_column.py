@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import cell_bytes
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -26,13 +27,13 @@ class ConstantColumn(Rule):
     `nullable` and write it only where it differs.
 
     Source: KeyValue.java, 20 bytes and key, family and qualifier a cell; claim 22 asks for small
-    cells. Claim 60, nothing for later that is not needed now.
+    cells.
     """
 
     name = "constant_column"
     code = "RK513"
     severity: ClassVar[Severity] = "info"
-    claims = (22, 60)
+    claims = (22,)
     bad = """\
 table  = "visits"
 key    = "[bucket(user, 16)][user][ts]"
@@ -71,7 +72,8 @@ page    = "u32"
             spent = cell_bytes(0, len(cell.family.encode()), len(cell.qualifier), 0)
             yield self.finding(
                 subject.at("fields", name),
-                f"{name} has one value in all {facts.seen:,} events, and a cell of at least "
+                f"{name} has one value in all {counted(facts.seen, 'event')}, and a cell of at "
+                "least "
                 f"{spent + subject.key.body.framing.least:,} bytes in each",
                 "Leave it out, or make it nullable and write it where it differs.",
                 value=name,

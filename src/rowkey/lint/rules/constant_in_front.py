@@ -64,5 +64,6 @@ line = { type = "text", max_bytes = 500 }
                 "of every cell",
                 "Leave it out, unless it is a version of the key or keeps tenants apart.",
                 value=shown,
+                verdict="Nothing need be reserved: a field that may be null is added at the end.",
                 fields=part.fields,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.regions import MAX_FILE_SIZE, memstore_regions
 
@@ -75,15 +76,19 @@ heap    = "16GiB"
             return
         many = f"{families} families" if families > 1 else "one family"
         if regions > most:
-            said = f"{regions:,} regions of {many} are {regions / cluster.servers:,.0f} a server"
+            said = (
+                f"{counted(regions, 'region')} of {many} are {regions / cluster.servers:,.0f} a "
+                "server"
+            )
         else:
-            said = f"its size asks for {needed:,} regions of {many}"
+            said = f"its size asks for {counted(needed, 'region')} of {many}"
         yield self.finding(
             "cluster.heap",
             f"{said}, and {cluster.heap / 2**30:,.3g} GiB of heap have MemStores for {each} a "
             f"server, {most:,} in all",
             "Take fewer or larger regions, fewer families, more heap or more servers.",
             value=cluster.heap,
+            verdict="The memory is divided among all families, whichever of them is flushed.",
             regions=regions or None,
             needed=needed or None,
             memstores=each,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.heat import region_shares
 from rowkey.lint.contract import Rule
 from rowkey.regions import to_binary
@@ -64,8 +65,9 @@ name = { type = "text", max_bytes = 200 }
         yield self.finding(
             "splits",
             f"no key lies before the first split, {to_binary(boundaries.splits[0])}: the first of "
-            f"{len(boundaries)} regions stays empty",
+            f"{counted(len(boundaries), 'region')} stays empty",
             "Leave the first split out.",
             value=to_binary(boundaries.splits[0]),
+            verdict="Splits from 00 on leave the region before them empty, whatever the keys.",
             regions=len(boundaries),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.regions import MAX_FILE_SIZE
 
@@ -91,10 +92,12 @@ rate = "100/s"
         name = next(iter(subject.families))
         yield self.finding(
             subject.nearest("families", name),
-            f"{a_day / 2**30:,.3g} GiB come a day and stay for ever: {regions:,} regions of 10 GiB "
+            f"{a_day / 2**30:,.3g} GiB come a day and stay for ever: "
+            f"{counted(regions, 'region')} of 10 GiB "
             f"are full after {days:,.0f} days",
             "Declare a ttl, or create regions for the years that it is meant for.",
             value="FOREVER",
+            verdict="A region splits by itself above 10 GiB, not at 6 to 8.",
             bytes_a_day=a_day,
             days=days,
             regions=regions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.schema import NANOSECONDS
 
@@ -90,7 +91,8 @@ rate = "5000/s"
         if repeats:
             yield self.finding(
                 "key",
-                f"{repeats:,} of {rows.num_rows:,} events have the {', '.join(names)} of another, "
+                f"{repeats:,} of {counted(rows.num_rows, 'event')} have the {', '.join(names)} "
+                "of another, "
                 "so they write its cells again and hide what was there",
                 self.REMEDY,
                 severity="warning",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.schema import Call, Constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,13 +61,26 @@ line = { type = "text", max_bytes = 500 }
         count = len(boundaries)
         if 1 < count < servers:
             idle = servers - count
+            wanted = subject.sizing.regions
+            remedy = f"Take {wanted}."
+            if self._is_numbered(subject):
+                wanted = -(-wanted // servers) * servers
+                remedy = f"Take {wanted} buckets, which are regions{subject.asked_then(wanted)}."
             yield self.finding(
                 "splits",
-                f"{count} regions on {servers} servers: {idle} take{'s' * (idle == 1)} no part "
+                f"{counted(count, 'region')} on {counted(servers, 'server')}: {idle} "
+                f"take{'s' * (idle == 1)} no part "
                 "until regions split",
-                f"Take {subject.sizing.regions}.",
+                remedy,
                 value=count,
                 verdict="5 to 10 regions are right for a small table only with as many servers.",
                 servers=servers,
-                proposed=subject.sizing.regions,
+                proposed=wanted,
             )
+
+    @staticmethod
+    def _is_numbered(subject: Subject) -> bool:
+        """Whether each region is a bucket, and their number is declared with the part."""
+        term = next((one for one in subject.key.terms if not isinstance(one, Constant)), None)
+        is_counted = isinstance(term, Call) and term.scalars[:1] == (subject.buckets,)
+        return is_counted and subject.design.cut.algorithm == "per_bucket"

@@ -26,14 +26,13 @@ class FieldStoredTwice(Rule):
     by itself, unasked.
 
     Source: KeyValue.java, 20 bytes and the key, family and qualifier a cell; claim 5 counts the key
-    by row, where cells count. The verdict on claim 53 keeps the id beside its digest, which needs
-    it.
+    by row, where cells count.
     """
 
     name = "field_stored_twice"
     code = "RK512"
     severity: ClassVar[Severity] = "info"
-    claims = (5, 53)
+    claims = (5,)
     bad = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.plan import Asked, explain
 
@@ -83,7 +84,7 @@ limit = 100
             found = explain(subject.key, Asked(one.bounds), facts=subject.facts)
             if found.rows_read is None or found.rows_read < self.SOME:
                 continue
-            rows = f"{found.rows_read:,.0f} rows for each that it returns"
+            rows = f"{counted(round(found.rows_read), 'row')} for each that it returns"
             if one.read.limit is not None:
                 rows += f", {found.rows_read * one.read.limit:,.0f} for its limit"
             yield self.finding(

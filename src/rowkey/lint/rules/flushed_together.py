@@ -30,7 +30,7 @@ class FlushedTogether(Rule):
 
     Use instead: one family. Or fewer regions, so that each fills its MemStore before its hour.
 
-    Source: FlushAllLargeStoresPolicy, the default since 1.2, and HBASE-10201;
+    Source: FlushAllLargeStoresPolicy, today's default; HBASE-10201, since 1.1;
     hbase.hregion.memstore.flush.size, 128 MB;
     hbase.hregion.percolumnfamilyflush.size.lower.bound.min, 16 MB;
     hbase.regionserver.optionalcacheflushinterval, 1 h. Claim 17, all families are flushed with any
@@ -104,7 +104,7 @@ rate = "200/s"
             f"{small[1]} of {small[0] / 2**20:,.1f} MB",
             "Put the columns into one family.",
             value=small[1],
-            verdict="Since 1.2 a flush takes the large families only, not always all of them.",
+            verdict="Since 1.1 a flush takes the large families only, not always all of them.",
             files=files / one,
             mean_bytes=dict(zip(sizes, means, strict=True)),
             bytes_per_second=speed,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.plan import proposed_key
-from rowkey.schema import Range, fields_of, parse
+from rowkey.schema import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,7 @@ class FullScanRead(Rule):
     name = "full_scan_read"
     code = "RK601"
     severity: ClassVar[Severity] = "error"
-    claims = (1, 2, 52)
+    claims = (2, 52)
     bad = """\
 table  = "logs"
 key    = "[bucket(host, 16)][host][ts]"
@@ -78,15 +77,15 @@ span  = "1h"
                 continue
             read = one.read
             if one.bounds and not self._is_of_turned(subject, one):
-                better = self._better(subject, one) if index < self.PROPOSED else ""
+                better = subject.serving_key(one) if index < self.PROPOSED else None
                 yield self.finding(
                     subject.at("reads", index, "where"),
                     f"{read.name} gives {' and '.join(one.bounds)}, and nothing in the key narrows "
                     "that: every row of the table is read",
-                    f"A table with the key {better} serves it." if better else self.ELSE,
+                    f"A table with {better.words} serves it." if better else self.ELSE,
                     value=read.name,
                     given=list(one.bounds),
-                    proposal=better or None,
+                    proposal=better.key if better is not None else None,
                 )
             elif not one.bounds and read.limit is None:
                 yield self.finding(
@@ -107,13 +106,3 @@ span  = "1h"
             if is_kept or not is_whole or not isinstance(bound, Range):
                 return False
         return True
-
-    @staticmethod
-    def _better(subject: Subject, one: PlannedRead) -> str:
-        """A key that serves the read and begins with no time; empty if none is known."""
-        found = proposed_key(subject.key, one.bounds, one.read.order)
-        if found is None:
-            return ""
-        first = next(iter(parse(found.key)))
-        times = {n for n, field in subject.design.fields.items() if field.type.tick is not None}
-        return "" if times.issuperset(ref.name for ref in fields_of(first)) else found.key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.plan import spreading
 
@@ -80,7 +81,7 @@ span  = "1h"
             if not missing or not lost:
                 continue
             distinct = subject.distinct(missing[0])
-            every = "every value" if distinct is None else f"all {distinct:,} values"
+            every = "every value" if distinct is None else f"all {counted(distinct, 'value')}"
             yield self.finding(
                 subject.at("reads", index, "where"),
                 f"{one.read.name} gives {' and '.join(lost)} and not {missing[0]}, which stands "

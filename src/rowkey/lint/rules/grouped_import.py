@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ sort = true
             return
         yield self.finding(
             "key",
-            f"the sample comes grouped by {name}, {each:,.0f} rows of each value, and {name} alone "
+            f"the sample comes grouped by {name}, {counted(round(each), 'row')} of each value, "
+            f"and {name} alone "
             "decides the region: while they last, one region takes all writes",
             "Load the rows shuffled or by time, or write sort = true under [writes] if they come "
             "by time.",

@@ -34,7 +34,7 @@ class JavaHash(Rule):
     name = "java_hash"
     code = "RK117"
     severity: ClassVar[Severity] = "info"
-    claims = (62, 68)
+    claims = (68,)
     bad = """\
 table  = "days"
 key    = "[bucket(shop, 16, hash=java31)][shop][ts]"

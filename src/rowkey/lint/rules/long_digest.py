@@ -10,6 +10,7 @@ from rowkey.lint.contract import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.keys import Part
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import Subject
 
@@ -67,24 +68,33 @@ name = { type = "text", max_bytes = 200 }
             behind = [one for _, one in parts[index + 1 :]]
             whole = {n for one in behind for n in one.fields if one.residue(n).nothing}
             names = " and ".join(part.fields)
+            is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
             if whole.issuperset(part.fields):
                 yield self.finding(
                     "key",
                     f"{shown} takes {width} bytes of every cell to spread rows, and {names} stands "
                     "whole behind it",
-                    f"Keep {self.ENOUGH} bytes of it, or take a bucket.",
+                    f"Write [digest({', '.join(part.fields)}, {self.ENOUGH})] in its place"
+                    f"{self._splits(subject, part)}, or take a bucket.",
                     value=shown,
-                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    verdict=f"2 to 4 raw bytes spread as well as {width}"
+                    f"{' digits' if is_hex else ''}.",
                     bytes=width,
                 )
-            elif isinstance(part, Transform) and part.arguments.get("as") == "hex":
+            elif is_hex:
                 yield self.finding(
                     "key",
                     f"{shown} spells {width // 2} bytes of digest as {width} digits, in each cell, "
                     f"and {names} is stored besides, for it cannot be read back",
                     f"Leave as=hex out; or put [digest({', '.join(part.fields)}, {self.ENOUGH})] "
-                    f"in front of {names} itself.",
+                    f"in front of {names} itself{self._splits(subject, part)}.",
                     value=shown,
-                    verdict="Raw bytes suffice: 2 to 4 of them spread as well as 32 digits.",
+                    verdict=f"{width // 2} raw bytes tell as many values apart as {width} digits.",
                     bytes=width,
                 )
+
+    @staticmethod
+    def _splits(subject: Subject, part: Part) -> str:
+        """What is said of the splits where those that stand were made for digits."""
+        is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
+        return subject.cut_for_bytes(part) if is_hex else ""

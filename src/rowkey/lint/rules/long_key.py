@@ -33,7 +33,7 @@ class LongKey(Rule):
     name = "long_key"
     code = "RK107"
     severity: ClassVar[Severity] = "info"
-    claims = (4, 5, 6, 7, 22)
+    claims = (4, 5, 6, 22)
     bad = """\
 table  = "visits"
 key    = "[bucket(url, 16)][url][ts]"
@@ -78,7 +78,8 @@ clicks = "u32"
             "key",
             f"a key of {mean:,.0f} bytes stands in {told} of an event: {spent:,.0f} of "
             f"{subject.event_bytes:,.0f} bytes, {share:.0%}",
-            'Put ids for names, pack the columns into one cell, or set encoding = "FAST_DIFF".',
+            "Put ids for names, or pack the columns into one cell; a block encoding spares it in "
+            "files and in the cache, and not in the MemStore.",
             severity="warning" if mean > self.MANY else "info",
             value=round(mean, 1),
             verdict="HBase sets no length but 32,767 bytes; what counts is bytes a cell.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -79,10 +80,12 @@ servers = 8
         start = max(wanted, self.START * servers)
         yield self.finding(
             "splits",
-            f"{regions:,} regions on {servers:,} servers are {each:,.0f} a server, and {said}",
+            f"{counted(regions, 'region')} on {counted(servers, 'server')} are {each:,.0f} a "
+            f"server, and {said}",
             f"Take {start:,} or fewer, in a multiple of {servers:,}.",
             severity="warning" if each > self.MOST else "info",
             value=regions,
+            verdict="The book has 20 to 200 regions a server, and starts with about 10.",
             regions=regions,
             per_server=each,
             size=size or None,

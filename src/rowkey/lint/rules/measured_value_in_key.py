@@ -58,6 +58,8 @@ value  = "float64"
 unit   = { type = "text", max_bytes = 4 }
 """
 
+    VERDICT = "With the reading in the key no row can be got without knowing what it says."
+
     def findings(self, subject: Subject) -> Iterator[Finding]:
         wanted = {name for one in subject.reads for name in one.bounds}
         wanted |= {o.field for one in subject.reads for o in one.read.order}
@@ -71,6 +73,7 @@ unit   = { type = "text", max_bytes = 4 }
                     "Use move, which deletes the old row and puts the new one.",
                     severity="info",
                     value=name,
+                    verdict=self.VERDICT,
                     type=field.type.name,
                 )
             else:
@@ -80,5 +83,6 @@ unit   = { type = "text", max_bytes = 4 }
                     "a second row",
                     f"Leave {name} to a column.",
                     value=name,
+                    verdict=self.VERDICT,
                     type=field.type.name,
                 )

@@ -70,10 +70,13 @@ state = "u8"
             large = next((text for text in texts if text != text.lower()), None)
             small = next((text for text in texts if text != text.upper()), None)
             if large is not None and small is not None:
+                widths = {len(text) for text in texts}
                 yield self.finding(
                     subject.at("fields", name),
                     f"{name} holds hexadecimal digits in both cases, as in {large} and {small}",
-                    'Declare type = "hex", which stores one case.',
+                    f'Declare type = "hex", width = {len(large)}: it stores one case.'
+                    if len(widths) == 1
+                    else "Write all of them in one case.",
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes: capitals come before small letters.",
                     large=large,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import cell_bytes
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ ad   = { type = "u32", nullable = true }
             yield self.finding(
                 subject.nearest("fields", name, "nullable"),
                 f"all columns may be absent, so each event writes an empty cell of {spent:,.0f} "
-                f"bytes; yet {name} is there in all {seen.events:,} events",
+                f"bytes; yet {name} is there in all {counted(seen.events, 'event')}",
                 "Leave out its nullable.",
                 value=True,
                 bytes=spent,

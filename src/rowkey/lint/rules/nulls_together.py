@@ -24,13 +24,12 @@ class NullsTogether(Rule):
     Use instead: a field in front that every row has, or a bucket over more fields.
 
     Source: a null in the key is the byte 00 before where the value would stand, in this package's
-    byte format; one value of many rows is a heavy one, as in claim 50.
+    byte format.
     """
 
     name = "nulls_together"
     code = "RK122"
     severity: ClassVar[Severity] = "warning"
-    claims = (50,)
     bad = """\
 table  = "clicks"
 key    = "[bucket(user, 16)][user][page]"

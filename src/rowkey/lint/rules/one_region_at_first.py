@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ line = { type = "text", max_bytes = 500 }
         listed = subject.buckets is not None
         yield self.finding(
             "splits" if subject.says("splits") else "key",
-            f"the table begins with one region, so one of {servers} servers takes all load until "
+            f"the table begins with one region, so one of {counted(servers, 'server')} takes all "
+            "load until "
             "it has split",
             'Write splits = "per_bucket".' if listed else 'Write splits = "sample".',
             severity="warning" if writes >= self.BUSY else "info",

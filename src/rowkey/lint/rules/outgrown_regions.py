@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.regions import MAX_FILE_SIZE
 
@@ -87,9 +88,10 @@ rate = "5000/s"
             return
         yield self.finding(
             "splits",
-            f"the table becomes {size / self.GB:,.0f} GiB, so each of its {regions:,} regions "
+            f"the table becomes {size / self.GB:,.0f} GiB, so each of its "
+            f"{counted(regions, 'region')} "
             f"{each / self.GB:,.1f}, and a region splits by itself above 10",
-            f"Create {wanted:,} regions, or raise MAX_FILESIZE."
+            f"Create {counted(wanted, 'region')}, or raise MAX_FILESIZE."
             if wanted > regions
             else "Raise MAX_FILESIZE, or take more servers.",
             severity="warning" if each > self.SHRUNK * MAX_FILE_SIZE else "info",

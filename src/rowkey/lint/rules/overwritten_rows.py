@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ order    = "u64"
         seen = subject.seen
         if seen is None or not seen.repeats or subject.key.is_salted:
             return
-        share = seen.repeats / seen.events
+        share, one = seen.repeats / seen.events, "s" * (seen.repeats == 1)
         yield self.finding(
             "key",
-            f"{seen.repeats:,} of {seen.events:,} events ({share:.1%}) write a row that stands "
-            "already, and hide what was there",
+            f"{seen.repeats:,} of {counted(seen.events, 'event')} ({share:.1%}) write{one} a row "
+            f"that stands already, and hide{one} what was there",
             "Add what tells them apart to the key.",
             value=str(subject.key),
             repeats=seen.repeats,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.keys import Source
 from rowkey.lint.contract import Rule
 
@@ -69,11 +70,14 @@ where = "order = ?"
         salts = subject.key.salt_count or 1
         shown = next(s for s, part in subject.parts() if part.source is Source.CHANCE)
         gets = [one for one in subject.reads if one.plan is not None and one.plan.is_point]
-        tried = f"; {gets[0].read.name} gets {salts} rows for one" if gets else ""
+        tried = f"; {gets[0].read.name} gets {counted(salts, 'row')} for one" if gets else ""
         repeats = (subject.seen.repeats or 0) if subject.seen is not None else 0
         twice = repeats * (1 - 1 / salts)
         if repeats:
-            tried += f"; {repeats:,} events seen write a row again: about {twice:,.0f} stand twice"
+            tried += (
+                f"; {counted(repeats, 'event')} seen write{'s' * (repeats == 1)} a row again: "
+                f"about {twice:,.0f} stand{'s' * (round(twice) == 1)} twice"
+            )
         yield self.finding(
             "key",
             f"chance decides {shown}: a get tries every salt, and a row put twice stands twice"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.plan import spreading
 from rowkey.schema import Equal
@@ -92,7 +93,7 @@ limit = 1000
             yield self.finding(
                 one.path,
                 f"{one.read.name} gives {names} but not {' and '.join(sorted(lacking))}, of which "
-                f"the bucket is made as well: it asks {one.plan.fan_out:,} ranges",
+                f"the bucket is made as well: it asks {counted(one.plan.fan_out, 'range')}",
                 f"Make the bucket of {names} alone, where none of its values is heavy.",
                 value=one.read.name,
                 fan_out=one.plan.fan_out,

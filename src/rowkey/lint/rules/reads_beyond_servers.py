@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ rate  = "1500/s"
         ranges = 1 if one.plan is None else one.plan.fan_out
         yield self.finding(
             subject.at("reads", index, "rate"),
-            f"reads and writes make {total:,.0f} requests a second, and {cluster.servers} servers "
+            f"reads and writes make {total:,.0f} requests a second, and "
+            f"{counted(cluster.servers, 'server')} "
             f"take {most:,.0f}: {one.read.name} alone makes {heaviest:,.0f}, "
             f"{ranges:,} for each answer",
             "Let it ask fewer ranges, or take more servers.",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.heat import spread_key
 from rowkey.lint.contract import Rule
-from rowkey.schema import Range
+from rowkey.schema import Call, FieldRef, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import Subject
+    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.schema import Term
 
 
 class ReversedUnderRange(Rule):
@@ -71,7 +73,15 @@ span  = "1h"
 limit = 1000
 """
 
-    OF_TIME = "A reversed time serves no range of time: an hour of seconds is 3,600 separate runs."
+    OF_TIME = "A reversed time serves no range of time: {} separate runs."
+    RUNS: ClassVar = (
+        (86_400_000_000_000, "a month of days is 30"),
+        (1_000_000_000, "an hour of seconds is 3,600"),
+        (1_000_000, "a second of milliseconds is 1,000"),
+        (1_000, "a millisecond of microseconds is 1,000"),
+        (1, "a microsecond of nanoseconds is 1,000"),
+    )
+    """A stretch of a time whose values are so many nanoseconds apart."""
     OF_OTHERS = "What spreads neighbours gives their order up: a range of them is no range of keys."
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
@@ -81,17 +91,40 @@ limit = 1000
             ordered = {ordering.field for ordering in one.read.order} & set(turned)
             for name in sorted(ranged | ordered):
                 what = "a stretch of" if name in ranged else "the order of"
-                is_time = subject.design.fields[name].type.tick is not None
+                tick = subject.design.fields[name].type.tick
+                runs = next((said for apart, said in self.RUNS if tick and apart <= tick), None)
                 yield self.finding(
                     one.path,
                     f"{one.read.name} asks {what} {name}, but {turned[name]} keeps no order: "
                     "values that are neighbours lie far apart",
-                    f"Write [desc({name})] for the greatest first, or [{name}].",
+                    self._remedy(subject, name, turned[name], one),
                     value=turned[name],
-                    verdict=self.OF_TIME if is_time else self.OF_OTHERS,
+                    verdict=self.OF_OTHERS if runs is None else self.OF_TIME.format(runs),
                     field=name,
                     read=one.read.name,
                 )
+
+    @staticmethod
+    def _remedy(subject: Subject, name: str, shown: str, one: PlannedRead) -> str:
+        """The field the way round that its reads want it, and what must stand in front of it."""
+        orders = [o for asked in (one, *subject.reads) for o in asked.read.order]
+        wanted = [o.descending for o in orders if o.field == name]
+        bare: Term = FieldRef(name)
+        turned: Term = Call("desc", (bare,))
+        forms = [turned if wanted[0] else bare] if wanted else [turned, bare]
+        written = f"Write [{forms[0]}]"
+        if len(forms) > 1:
+            written += f" for the greatest first, or [{bare}]"
+        place = next(n for n, (notation, _) in enumerate(subject.parts()) if notation == shown)
+        if subject.key.parts[place] is not subject.leading:
+            return f"{written}."
+        if subject.design.fields[name].type.tick is None:
+            return f'{written}, and cut with splits = "sample".'
+        terms = subject.key.terms
+        made = spread_key(
+            subject.design, subject.facts, (*terms[:place], forms[0], *terms[place + 1 :])
+        )
+        return f"Take {made.words}; {made.costs}."
 
     @staticmethod
     def _turned(subject: Subject) -> Iterator[tuple[str, str]]:

@@ -60,7 +60,8 @@ versions = 10
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         placed = subject.design.layout.stored.get("timestamp", ())
-        if not placed or subject.design.layout.shares_rows:
+        layout = subject.design.layout
+        if not placed or layout.shares_rows or placed[0] in layout.identity:
             return
         for name in {cell.family: None for cell in subject.cells}:
             if subject.says("families", name, "versions"):

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.cells import READ_ROW_BYTES_MOST
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.schema import NANOSECONDS
 
@@ -99,7 +100,8 @@ rate = "1000/s"
             is_huge, is_refused = cells > self.MOST, size > READ_ROW_BYTES_MOST
             yield self.finding(
                 "key",
-                f"{events:,.0f} events fall into one slice of {length_s:,.0f} s: a row of "
+                f"{counted(round(events), 'event')} fall into one slice of {length_s:,.0f} s: a "
+                "row of "
                 f"{cells:,.0f} cells and about {size / 2**20:,.1f} MB, which cannot be split",
                 "Shorten the slice.",
                 severity="error" if is_refused else "warning" if is_huge else "info",

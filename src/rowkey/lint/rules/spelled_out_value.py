@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -56,11 +57,13 @@ state = "u8"
     )
     ENOUGH = 20
     """Different values below which what all of them look like tells little."""
+    HEX = 'type = "hex", width = {} and :bytes'
+    OF_DIGESTS = "Made a string, a digest has 26 or 34 bytes by the charset, and is lost."
     FORMS: ClassVar = (
         (re.compile(r"0|[1-9][0-9]{0,18}"), "whole numbers", 'type = "u64"', 8),
         (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUIDs", 'type = "uuid"', 16),
         (re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}"), "addresses", 'type = "ipv4"', 4),
-        (re.compile(r"([0-9a-f]{2}){4,}"), "hexadecimal digits", 'type = "hex" and :bytes', None),
+        (re.compile(r"([0-9a-f]{2}){4,}"), "hexadecimal digits", HEX, None),
     )
     """Forms with their names, the type, and its bytes; of digits, half as many as there are."""
 
@@ -78,11 +81,21 @@ state = "u8"
                 if fits and room < mean and all(map(form.fullmatch, texts)):
                     yield self.finding(
                         subject.at("fields", name),
-                        f"all {len(texts):,} values of {name} are {what}: {mean:,.3g} bytes of "
+                        f"all {counted(len(texts), 'value')} of {name} are {what}: {mean:,.3g} "
+                        "bytes of "
                         f"text where {room} do, in every cell",
-                        f"Declare {typed}.",
+                        f"Declare {typed.format(len(texts[0]))}"
+                        f"{self._splits(subject, name, typed)}.",
                         value=field.type.name,
+                        verdict=self.OF_DIGESTS if width is None else "",
                         bytes=mean,
                         possible=room,
                     )
                     break
+
+    def _splits(self, subject: Subject, name: str, typed: str) -> str:
+        """What is said of the splits where digests lead the key and become bytes."""
+        part = subject.leading
+        if part is None or part.fields != (name,) or not part.residue(name).nothing:
+            return ""
+        return subject.cut_for_bytes(part) if typed == self.HEX else ""

@@ -58,6 +58,9 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
 
+    SHORT = "A remainder by n uses n / gcd(step, n) numbers, not n."
+    MEETING = "What the time alone decides spreads moments, and not the events of one moment."
+
     def findings(self, subject: Subject) -> Iterator[Finding]:
         found = subject.causes.get(self.cause)
         if found is None:
@@ -65,7 +68,7 @@ line = { type = "text", max_bytes = 500 }
         place = next(shown for shown, part in subject.parts() if part is subject.leading)
         reached, buckets = found.evidence["reached"], found.evidence["buckets"]
         is_short = reached is not None and buckets is not None and reached < buckets
-        verdict = "A remainder by n uses n / gcd(step, n) numbers, not n." if is_short else ""
+        verdict = self.SHORT if is_short else self.MEETING
         together = self._together(subject, found.evidence["step_s"])
         is_rare = together is not None and together < 1 and not is_short
         said = f" Here {together:.2g} events come in such a moment." if is_rare else ""
@@ -84,7 +87,7 @@ line = { type = "text", max_bytes = 500 }
     def _together(subject: Subject, step_s: float) -> float | None:
         """Events that come within a step of the time, on average, if their rate is known."""
         time, seen = subject.design.writes.time, subject.seen
-        if seen is None or time is None or time.name not in subject.facts:
+        if seen is None or seen.is_thin or time is None or time.name not in subject.facts:
             rate = subject.design.writes.rate
             return None if rate is None else rate * step_s
         known, tick = subject.fact(time.name), time.type.tick or 1

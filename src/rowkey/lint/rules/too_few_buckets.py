@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.plan import spreading
 
@@ -65,9 +66,11 @@ line = { type = "text", max_bytes = 500 }
             return
         yield self.finding(
             "key",
-            f"{buckets} buckets on {servers} servers, each written at its end: at any moment only "
+            f"{counted(buckets, 'bucket')} on {counted(servers, 'server')}, each written at its "
+            "end: at any moment only "
             f"{buckets} of the servers take writes",
-            f"Take {2 * servers}, two a server.",
+            f"Take {2 * servers}, two a server{subject.asked_then(2 * servers)}.",
             value=buckets,
+            verdict="Their number follows from the servers, not from the regions.",
             servers=servers,
         )

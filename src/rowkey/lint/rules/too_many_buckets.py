@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -77,11 +78,12 @@ limit = 1000
         ]
         if buckets is None or buckets <= most or not asking:
             return
+        cut = "" if subject.design.cut.algorithm == "per_bucket" else ', and splits = "per_bucket"'
         yield self.finding(
             "key",
-            f"{buckets:,} buckets on {subject.cluster.servers} servers: each answer of "
-            f"{asking[0].read.name} is merged from {buckets:,} ranges or more",
-            f"Take {2 * subject.cluster.servers}, two a server.",
+            f"{counted(buckets, 'bucket')} on {counted(subject.cluster.servers, 'server')}: each "
+            f"answer of {asking[0].read.name} is merged from {counted(buckets, 'range')} or more",
+            f"Take {2 * subject.cluster.servers}, two a server{cut}.",
             value=buckets,
             verdict="Their number follows from the servers, not from the regions.",
             reads=[one.read.name for one in asking],

@@ -74,6 +74,6 @@ ttl = "30d"
                     subject.at("families", name, "ttl"),
                     f"old events are written, and their {family.ttl_s:,} s begin when they are "
                     f"written, not at {writes.time.name}",
-                    f'Store {writes.time.name} with at = "timestamp", where it is not in the key.',
+                    f'Store {writes.time.name} with at = "timestamp", where a row is written once.',
                     value=family.ttl_s,
                 )

@@ -25,14 +25,13 @@ class UnencodedKeys(Rule):
     Use instead: FAST_DIFF, which writes what differs from the cell before; ROW_INDEX_V1 where
     single rows are looked for in wide blocks.
 
-    Source: HBase book, "Data Block Encoding Types"; the verdict on claim 33. Claim 82 has the index
-    grow by compression: relative to the data.
+    Source: HBase book, "Data Block Encoding Types"; the verdict on claim 33.
     """
 
     name = "unencoded_keys"
     code = "RK410"
     severity: ClassVar[Severity] = "info"
-    claims = (33, 82)
+    claims = (33,)
     bad = """\
 table  = "visits"
 key    = "[bucket(site, 16)][site][ts]"

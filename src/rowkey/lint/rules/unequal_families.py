@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ returned = { type = "u32", nullable = true }
                 continue
             yield self.finding(
                 subject.family_path(name),
-                f"family {fullest} has cells of {most:.2%} of {subject.seen.events:,} events, "
+                f"family {fullest} has cells of {most:.2%} of "
+                f"{counted(subject.seen.events, 'event')}, "
                 f"{name} of {few:.2%}: {most / few:,.0f} times fewer rows, over the same regions",
                 f"Give {name} a table of its own, or put its columns into {fullest}.",
                 severity="warning" if most / few > self.HUGE else "info",

@@ -64,6 +64,7 @@ line = { type = "text", max_bytes = 500 }
                 found.message,
                 found.remedy,
                 severity="warning" if found.bound >= self.HARD else "info",
+                verdict="As many prefixes as regions are even only where the servers divide them.",
                 value=subject.words.get("splits"),
                 **found.evidence,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ since    = "date"
         share = most / len(seen.keys)
         yield self.finding(
             "key",
-            f"the row {subject.key.show(key)[:80]} has {most:,} of {len(seen.keys):,} events "
-            f"({share:.2%}), {most / mean:,.0f} times the mean of {len(rows):,} rows",
+            f"the row {subject.key.show(key)[:80]} has {most:,} of "
+            f"{counted(len(seen.keys), 'event')} "
+            f"({share:.2%}), {most / mean:,.0f} times the mean of {counted(len(rows), 'row')}",
             "Bound the row by a field more in the key, or keep heavy entities in a table apart.",
             value=str(subject.key),
             events=most,

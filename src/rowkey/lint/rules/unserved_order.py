@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.plan import proposed_key
-from rowkey.schema import fields_of, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import PlannedRead, Subject
+    from rowkey.lint.subject import Subject
 
 
 class UnservedOrder(Rule):
@@ -83,19 +81,19 @@ limit = 20
                 continue
             if (plan.is_full_scan and one.bounds) or turned & {o.field for o in read.order}:
                 continue
-            better = self._better(subject, one) if index < self.PROPOSED else ""
+            better = subject.serving_key(one) if index < self.PROPOSED else None
             spared = "" if read.limit is None else f"; the limit of {read.limit:,} spares none"
             comes = ", ".join(map(str, plan.orders)) or "no order of fields"
             yield self.finding(
                 subject.at("reads", index, "order"),
                 f"{read.name} wants {', '.join(map(str, read.order))}, and the key gives {comes}: "
                 f"all rows of the answer are read and sorted before the first is returned{spared}",
-                f"A table with the key {better} gives that order." if better else "",
+                f"A table with {better.words} gives that order." if better else "",
                 severity="info" if read.limit is None else None,
                 value=read.name,
                 wanted=[str(o) for o in read.order],
                 comes=[str(o) for o in plan.orders],
-                proposal=better or None,
+                proposal=better.key if better is not None else None,
             )
 
     @staticmethod
@@ -106,13 +104,3 @@ limit = 20
             is_whole = any(part.residue(name).nothing for part in own)
             if is_whole and not any(p.order.ascends or p.order.descends for p in own):
                 yield name
-
-    @staticmethod
-    def _better(subject: Subject, one: PlannedRead) -> str:
-        """A key that gives the order and begins with no time; empty if none is known."""
-        found = proposed_key(subject.key, one.bounds, one.read.order)
-        if found is None:
-            return ""
-        first = next(iter(parse(found.key)))
-        times = {n for n, field in subject.design.fields.items() if field.type.tick is not None}
-        return "" if times.issuperset(ref.name for ref in fields_of(first)) else found.key

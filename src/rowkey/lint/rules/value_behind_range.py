@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
@@ -84,7 +85,11 @@ span  = "1h"
                     continue
                 distinct = subject.distinct(name)
                 is_few = distinct is not None and distinct < self.FEW
-                many = "those of all others" if distinct is None else f"all {distinct:,} values"
+                many = (
+                    "those of all others"
+                    if distinct is None
+                    else f"all {counted(distinct, 'value')}"
+                )
                 yield self.finding(
                     subject.at("reads", index, "where"),
                     f"{one.read.name} gives {name}, which stands behind {ranged[0]}: in that "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ limit = 1000
                 factors.append(f"{len(plan.intervals):,} stretches behind them")
             yield self.finding(
                 one.path,
-                f"{one.read.name} is {plan.fan_out:,} ranges on {servers} servers: "
+                f"{one.read.name} is {counted(plan.fan_out, 'range')} on "
+                f"{counted(servers, 'server')}: "
                 f"{' times '.join(factors)}",
                 "Ask for fewer values at a time, or order the key so that fewer are listed.",
                 value=one.read.name,

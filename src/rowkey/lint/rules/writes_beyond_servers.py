@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ rate = "200000/s"
             busiest = writes.rate * cause.bound / cluster.servers
             yield self.finding(
                 "writes.rate",
-                f"the busiest of {cluster.servers} servers is given {busiest:,.0f} events a "
+                f"the busiest of {counted(cluster.servers, 'server')} is given "
+                f"{counted(round(busiest), 'event')} a "
                 f"second, for {cause.code.replace('_', ' ')}, and takes {cluster.capacity:,.0f}",
                 "Mend the skew first: more servers do not help it.",
                 value=writes.rate,
@@ -99,14 +101,24 @@ rate = "200000/s"
                 rate = writes.rate * burst.times
                 yield self._found(path, f" in burst {index + 1}{lasting}", rate, most, subject)
 
+    @staticmethod
+    def _enough(subject: Subject, least: int) -> str:
+        """So many servers as take the load and divide the regions, if there are regions enough."""
+        count = len(subject.boundaries) if subject.boundaries is not None else 0
+        fitting = next((n for n in range(least, count + 1) if count % n == 0), None)
+        if fitting is not None:
+            return f"{fitting:,} servers, among which the {count:,} regions divide"
+        return f"{least:,} servers or more, with regions that divide among them"
+
     def _found(self, path: str, when: str, rate: float, most: float, subject: Subject) -> Finding:
         servers = subject.cluster.servers
         enough = -(-rate * servers // most)
         return self.finding(
             path,
-            f"{rate:,.0f} events come a second{when}, and {servers} servers take {most:,.0f}, were "
+            f"{counted(round(rate), 'event')} come a second{when}, and "
+            f"{counted(servers, 'server')} take {most:,.0f}, were "
             "they spread evenly",
-            f"Take {enough:,.0f} servers or more, or put fewer and larger rows.",
+            f"Take {self._enough(subject, int(enough))}, or put fewer and larger rows.",
             severity="warning" if when else None,
             value=rate,
             rate=rate,

@@ -47,6 +47,7 @@ class Notice:
         text: what is the case, and what would help.
         evidence: the figures by name.
         allowed: the reason why the file allows it; None where it does not.
+        column: the character of its line with which it begins, from 1; 0 if it is not known.
     """
 
     path: str
@@ -58,13 +59,23 @@ class Notice:
     text: str
     evidence: Mapping[str, Any]
     allowed: str | None = None
+    column: int = 0
 
 
 def notices_of(one: Checked) -> Iterator[Notice]:
     """What is to be told of a file: its mistakes, or what the rules found; not what it allows."""
     for mistake in one.mistakes:
-        line, where = mistake.line, mistake.path
-        yield Notice(one.path, line, MISTAKE, MISTAKE, "error", where, str(mistake), {})
+        yield Notice(
+            one.path,
+            mistake.line,
+            MISTAKE,
+            MISTAKE,
+            "error",
+            mistake.path,
+            str(mistake),
+            {},
+            column=mistake.column,
+        )
     if one.judged is not None:
         yield from (_notice(one.path, found) for found in one.judged.found)
 

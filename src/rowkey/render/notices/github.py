@@ -33,7 +33,8 @@ def github_lines(checked: Iterable[Checked]) -> Iterator[str]:
 def _command(notice: Notice) -> str:
     title = notice.code if notice.code == notice.name else f"{notice.code} {notice.name}"
     line = f",line={notice.line}" if notice.line else ""
-    place = f"file={_property(notice.path)}{line},title={_property(title)}"
+    column = f",col={notice.column}" if notice.column else ""
+    place = f"file={_property(notice.path)}{line}{column},title={_property(title)}"
     return f"::{_COMMANDS[notice.severity]} {place}::{_data(notice.text)}"
 
 

@@ -58,7 +58,8 @@ def _case(notice: Notice, least: Severity) -> Iterator[str]:
     yield f"    <testcase name={name} classname={_quoted(notice.path)}>"
     message = _quoted(notice.text)
     if _fails(notice, least):
-        place = _escaped(f"{notice.path}:{notice.line}: {notice.where}")
+        spot = f"{notice.line}:{notice.column}" if notice.column else notice.line
+        place = _escaped(f"{notice.path}:{spot}: {notice.where}")
         yield f"      <failure message={message} type={_quoted(notice.name)}>{place}</failure>"
     else:
         yield f"      <skipped message={message}/>"

@@ -89,7 +89,7 @@ def _results(one: Checked, places: Mapping[str, int]) -> Iterator[dict[str, Any]
 def _result(notice: Notice, stretches: Mapping[str, Stretch]) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": uri_of(notice.path)}}
     if notice.line:
-        physical["region"] = _region(notice.line, stretches.get(notice.where))
+        physical["region"] = _region(notice, stretches.get(notice.where))
     location: dict[str, Any] = {"physicalLocation": physical}
     if notice.where:
         location["logicalLocations"] = [{"fullyQualifiedName": notice.where}]
@@ -106,10 +106,11 @@ def _result(notice: Notice, stretches: Mapping[str, Stretch]) -> dict[str, Any]:
     }
 
 
-def _region(line: int, stretch: Stretch | None) -> dict[str, int]:
+def _region(notice: Notice, stretch: Stretch | None) -> dict[str, int]:
     """The word that is meant, from its first character to the one behind its value's last."""
-    if stretch is None or stretch.line != line:
-        return {"startLine": line}
+    if stretch is None or stretch.line != notice.line:
+        column = {"startColumn": notice.column} if notice.column else {}
+        return {"startLine": notice.line, **column}
     return {
         "startLine": stretch.line,
         "startColumn": stretch.column,

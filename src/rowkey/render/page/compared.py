@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.render.page.designs import called, word_of
 from rowkey.render.page.figures import measured, share, size, times
-from rowkey.render.page.markup import Html, tag
+from rowkey.render.page.markup import Html, breakable, tag
 from rowkey.render.page.sections import legend
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def comparison_fragment(found: Document, designs: Sequence[Document], words: Wor
 def measures_table(found: Document, designs: Sequence[Document], words: Words) -> Html:
     """A row for each measure, a column for each design, the best of each row marked."""
     heads = [tag("th", words("compared.measure"), scope="col")]
-    heads += [tag("th", called(one), scope="col") for one in designs]
+    heads += [tag("th", breakable(called(one)), scope="col") for one in designs]
     bodies = [_verdicts(designs, words)]
     for title, group in groupby(filter(is_told, found["measures"]), _title_of):
         rows = [_row(measure, words) for measure in group]

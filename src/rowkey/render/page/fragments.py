@@ -99,7 +99,7 @@ def show(found: Simulation | Comparison | Design | Findings, language: str = "en
 
 
 def _shown(inner: Html, words: Words, text: Callable[[], str]) -> Shown:
-    style = tag("style", Html(asset("fragment.css")))
+    style = tag("style", Html(asset("browser/fragment.css")))
     return Shown(tag("div", style, inner, class_="rowkey-shown", lang=words.tag), text)
 
 

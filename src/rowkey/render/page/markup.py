@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from typing import Any
 
-VOID = frozenset({"meta", "br", "hr", "img", "input"})
+VOID = frozenset({"meta", "br", "hr", "img", "input", "wbr"})
+_JOINT = re.compile(r"([_.-])(?=\w)")
 
 
 class Html(str):
@@ -31,6 +33,15 @@ def text(value: object) -> Html:
 
 def _printable(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
+
+
+def breakable(name: str) -> Html:
+    """A name that is broken, where it must be, behind the signs that join its words.
+
+    >>> breakable("time_first.toml")
+    'time_<wbr>first.<wbr>toml'
+    """
+    return Html(_JOINT.sub(r"\1<wbr>", text(name)))
 
 
 def tag(name: str, /, *children: object, **attributes: object) -> Html:

@@ -26,7 +26,7 @@ def report_page(document: Mapping[str, Any], language: str = "en") -> str:
         language: one of `LANGUAGES`.
     """
     words = Words(language)
-    style, program = asset("style.css"), asset("map.js")
+    style, program = asset("browser/style.css"), asset("browser/map.js")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

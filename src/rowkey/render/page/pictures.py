@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     Counts = np.ndarray[Any, Any]
 
 DARKEST, OCTAVES, LEVELS = 1 / 32, 9, 254
-"""The scale of the maps in a report, see map.js: the load of level 1, and how often it doubles."""
+"""The scale of the maps in a report, see browser/map.js: the load of level 1, and how often it
+doubles."""
 STOPS = (
     (1 / 32, 0x1A, 0x25, 0x49), (1 / 8, 0x24, 0x40, 0x70), (1 / 2, 0x3A, 0x68, 0x8C),
     (1, 0x6D, 0x8C, 0x8F), (2, 0xCF, 0x8E, 0x3C), (4, 0xF2, 0xAE, 0x3E),

@@ -16,6 +16,11 @@ COLOURS = 8
 """Colours of boxes; they come again in keys of more parts."""
 BROAD = 12
 """Bytes from which a box is as broad as any."""
+_BEGINNINGS = frozenset({
+    "a", "all", "an", "any", "each", "every", "its", "most", "no", "none", "nothing", "of", "one",
+    "only", "the", "there", "these", "this", "two",
+})  # fmt: skip
+"""Words with which a sentence begins and that are no name of a design."""
 
 
 def key_block(one: Mapping[str, Any], words: Words) -> Html:
@@ -206,11 +211,12 @@ def _said(finding: Mapping[str, Any], words: Words) -> Html:
 
 def _allowed(one: Mapping[str, Any], words: Words) -> Html:
     rule = f"rules.{one['code']}"
+    english = None if words.language == "en" else "en"
     return tag(
         "li",
         tag("span", words("findings.allowed"), class_="chip allowed"),
         tag("h4", one["name"], " ", tag("code", one["code"], class_="code")),
-        tag("p", words(rule)) if rule in words else None,
+        tag("p", words(rule)) if rule in words else tag("p", one["what"], lang=english),
         tag(
             "p",
             words("findings.reason", why=one["why"]) if one["why"] else words("findings.no_reason"),
@@ -220,4 +226,11 @@ def _allowed(one: Mapping[str, Any], words: Words) -> Html:
 
 
 def _sentence(said: str) -> str:
+    """A finding as a sentence of its own: it begins large, unless it begins with a name.
+
+    >>> _sentence("the key begins with ts"), _sentence("ts moves with the clock.")
+    ('The key begins with ts.', 'ts moves with the clock.')
+    """
+    if said.split(" ", 1)[0] in _BEGINNINGS:
+        said = f"{said[0].upper()}{said[1:]}"
     return said if said.endswith((".", "…")) else f"{said}."

@@ -97,17 +97,19 @@ def _plan(read: Mapping[str, Any], words: Words) -> Html | None:
 def storage_block(one: Mapping[str, Any], words: Words) -> Html:
     """The families of a design, and the cells of an event."""
     heads = ("family", "versions", "ttl", "compression", "bloom", "block", "more")
+    rows = [
+        (
+            f["name"], f["versions"], _ttl(f["ttl_s"], words), f["compression"], f["bloom"],
+            _block(f["block_size"]), ", ".join(f"{w} = {v}" for w, v in f["more"].items()),
+        )
+        for f in one["families"]
+    ]  # fmt: skip
+    told = len(heads) if any(f["more"] for f in one["families"]) else len(heads) - 1
     families = table(
-        [words(f"storage.{head}") for head in heads],
-        [
-            (
-                f["name"], f["versions"], _ttl(f["ttl_s"], words), f["compression"], f["bloom"],
-                _block(f["block_size"]), ", ".join(f"{w} = {v}" for w, v in f["more"].items()),
-            )
-            for f in one["families"]
-        ],
+        [words(f"storage.{head}") for head in heads[:told]],
+        [row[:told] for row in rows],
         words("storage.family"),
-    )  # fmt: skip
+    )
     cells = table(
         [words(f"storage.{head}") for head in ("cell", "fields", "value", "written")],
         [

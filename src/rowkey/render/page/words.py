@@ -34,10 +34,10 @@ class Words:
     def __init__(self, language: str) -> None:
         self.language = language
         self.tag = TAGS.get(language, language)
-        given = tomllib.loads(asset(f"{language}.toml"))
+        given = tomllib.loads(asset(f"languages/{language}.toml"))
         self._phrases = [(_matcher(a), b) for a, b in given.pop("phrases", {}).items()]
         self._own = _flat(given)
-        rules = "" if language == "en" else asset(f"{language}_rules.toml")
+        rules = "" if language == "en" else asset(f"languages/{language}_rules.toml")
         self._said = self._own | _flat(tomllib.loads(rules))
 
     def __call__(self, name: str, /, **values: Any) -> str:
@@ -102,5 +102,5 @@ def _flat(table: Mapping[str, Any], front: str = "") -> dict[str, str]:
 
 @cache
 def asset(name: str) -> str:
-    """The text of a file beside this one."""
+    """The text of a file below this folder, such as `browser/map.js`."""
     return files("rowkey.render.page").joinpath(name).read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rowkey.errors import Incomparable
     from rowkey.heat import Finding as Cause
     from rowkey.heat import Skew
-    from rowkey.lint import Allowed, Finding, Findings
+    from rowkey.lint import Allowed, Finding, Findings, Sections
     from rowkey.plan import Explanation, Read
     from rowkey.render.report.judging import Judged
     from rowkey.render.report.redaction import Redaction
@@ -126,10 +126,12 @@ def _design(judged: Judged, redaction: Redaction) -> dict[str, Any]:
 
 
 def allowed_document(one: Allowed, redaction: Redaction) -> dict[str, Any]:
-    """What a design file allows, and why."""
+    """What a design file allows, in the words that its rule has for any design, and why."""
+    told = _told_by(one.finding.code)
     return {
         "code": one.finding.code,
         "name": spoken(one.finding.name),
+        "what": _line(told.summary) if told is not None else "",
         "why": "" if redaction.hides else printable(one.why),
     }
 
@@ -212,13 +214,17 @@ def finding_document(one: Finding, redaction: Redaction) -> dict[str, Any]:
     if not redaction.hides:
         said = {"what": one.what, "remedy": one.remedy, "verdict": one.verdict}
         return {**found, **said, "is_general": False}
-    rule = next((kind for kind in RULES.values() if kind.code == one.code), None)
+    sections = _told_by(one.code)
     what, remedy = "", ""
-    if rule is not None:
-        sections = rule.told()
+    if sections is not None:
         what, remedy = _line(sections.summary), f"Use instead: {_line(sections.instead)}"
     hidden = {"path": "", "what": what, "remedy": remedy, "verdict": ""}
     return {**found, **hidden, "is_general": True}
+
+
+def _told_by(code: str) -> Sections | None:
+    """What the rule of a code says of any design; None if there is no such rule."""
+    return next((kind.told() for kind in RULES.values() if kind.code == code), None)
 
 
 def _line(said: str) -> str:

@@ -37,11 +37,11 @@ def measures_document(found: Comparison | Incomparable, redaction: Redaction) ->
         "has_rates": found.has_rates,
         "is_measured": found.designs[0].is_measured,
         "reads": {printable(name): share for name, share in found.weights.items()},
-        "measures": [_measure(found, one, redaction) for one in found.measures],
+        "measures": [_measure(one, redaction) for one in found.measures],
     }
 
 
-def _measure(found: Comparison, one: Measure, redaction: Redaction) -> dict[str, Any]:
+def _measure(one: Measure, redaction: Redaction) -> dict[str, Any]:
     """A measure; why a read could not be asked may tell of values, and is hidden with them.
 
     A range that is the whole table is said to be so, for by its number it is as good as any other.
@@ -52,9 +52,8 @@ def _measure(found: Comparison, one: Measure, redaction: Redaction) -> dict[str,
         for f in one.figures
     ]
     if one.name == "fan_out" and one.read is not None:
-        number = list(found.reads).index(one.read)
-        for figure, design in zip(figures, found.designs, strict=True):
-            figure["is_whole"] = design.simulation.reads[number].is_full_scan
+        for figure, f in zip(figures, one.figures, strict=True):
+            figure["is_whole"] = f.is_whole
     return {
         "name": one.name,
         "read": None if one.read is None else printable(one.read),

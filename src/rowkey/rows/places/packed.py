@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from rowkey.rows.contract import SlotReader, SlotWriter, Width, Written
     from rowkey.schema import FieldWords
 
-LABEL_BYTES = 2
-"""What a packed value adds to its own bytes: its number in the cell, and its type and length.
-Source: the msgpack specification, a map of small integers to short values."""
-
 
 class Packed(Place):
     """One cell shared by several fields: the key and its overhead are paid once.
@@ -46,10 +42,15 @@ class Packed(Place):
             names = tuple(field.name for field in together)
             held = [widths[name] for name in names]
             share = 1 - prod(1 - width.share for width in held)
-            size = sum((width.mean + LABEL_BYTES) * width.share for width in held)
+            qualifier, used = format_of(label)
+            labels = [used.label_bytes(n, field) for n, field in enumerate(together)]
+            size = sum(
+                (width.mean + more) * width.share for width, more in zip(held, labels, strict=True)
+            )
             optional = all(field.nullable for field in together)
-            mean = 1 + size / share if share else 1.0
-            yield CellShape(where, format_of(label)[0], names, mean, optional, share)
+            head = used.head_bytes(sum(width.share for width in held) / share if share else 0.0)
+            mean = head + size / share if share else float(head)
+            yield CellShape(where, qualifier, names, mean, optional, share)
 
     @classmethod
     def slots(cls, fields: Sequence[Field], family: str) -> Iterator[Slot]:

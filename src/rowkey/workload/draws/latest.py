@@ -70,6 +70,11 @@ class Latest(Draw):
         taken = _while_few(distinct, theta) + lives + harmonic(age, theta) / among
         return float(every * taken + more * (age + 1) ** -theta / among) / events
 
+    def newest_share(self, distinct: int, parts: int) -> float | None:
+        """The newest come most: H(n / parts) of H(n), where H is the harmonic sum."""
+        theta = self.ages.theta
+        return harmonic(max(distinct // parts, 1), theta) / harmonic(distinct, theta)
+
 
 def _while_few(count: int, theta: float) -> float:
     """The shares of the first value at each of the first `count` appearances, added up.

@@ -15,6 +15,7 @@ class Sequential(Draw):
 
     name = "sequential"
     ascends = True
+    arrivals = frozenset({"sequential"})
 
     def draw(
         self, chance: np.random.Generator, first: int, count: int, distinct: int

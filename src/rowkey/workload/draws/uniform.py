@@ -14,6 +14,7 @@ class Uniform(Draw):
     """Every value equally often."""
 
     name = "uniform"
+    arrivals = frozenset({"clock", "random", "per", "bulk_sorted"})
 
     def draw(
         self, chance: np.random.Generator, first: int, count: int, distinct: int

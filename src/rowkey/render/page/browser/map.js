@@ -94,6 +94,12 @@
       ? `${seconds} s` : time.toISOString().slice(0, 19).replace("T", " ");
   };
 
+  /* An instant as short as it may be where the next one shown is so many seconds later. */
+  const brief = (seconds, step) => {
+    const said = instant(seconds);
+    return step > 2 * 86400 ? said.slice(0, 10) : step > 120 ? said.slice(5, 16) : said.slice(11, 19);
+  };
+
   class HeatMap {
     constructor(given, words, place, others) {
       Object.assign(this, { given, words, place, others });
@@ -138,10 +144,11 @@
       causes.addEventListener("change", () => { this.marked = causes.checked; this.draw(); });
       this.tools = make("div", { class: "tools" },
         make("fieldset", {}, make("legend", { text: words.by }), choice("region"), choice("server")),
-        make("label", {}, causes, words.show_causes), make("span", { class: "space" }),
-        button(words.zoom_in, () => this.zoom(0.5), "+"),
-        button(words.zoom_out, () => this.zoom(2), "−"),
-        button(words.reset, () => this.reset(), words.reset));
+        make("label", {}, causes, words.show_causes),
+        make("span", { class: "zooms" },
+          button(words.zoom_in, () => this.zoom(0.5), "+"),
+          button(words.zoom_out, () => this.zoom(2), "−"),
+          button(words.reset, () => this.reset(), words.reset)));
       this.canvas = make("canvas", {
         tabindex: "0", role: "application",
         "aria-describedby": `map-help-${given.id} map-scale-${given.id}`,
@@ -286,7 +293,7 @@
       const width = this.stage.clientWidth, rows = this.view.rows.length;
       const height = clamp(rows * 20, 160, 460) + TOP + BOTTOM;
       const ratio = window.devicePixelRatio || 1;
-      const most = width < 420 ? 96 : Math.min(width * 0.32, 240);
+      const most = width < 420 ? 108 : Math.min(width * 0.32, 240);
       this.common = 0;
       if (width < 420 && this.broadest() + 12 > most) this.common = this.shared();
       this.left = Math.min(this.broadest() + 12, most);
@@ -298,12 +305,15 @@
       this.paint();
     }
 
-    /* How broad the broadest label of a row is. */
+    /* How broad the broadest label of a row is: its number, and what it begins with. */
     broadest() {
       const context = this.canvas.getContext("2d");
       context.font = this.font;
-      return this.view.rows.reduce(
-        (most, row) => Math.max(most, context.measureText(this.rowLabel(row).join("")).width), 0);
+      const labels = this.view.rows.map((row) => this.rowLabel(row));
+      const [numbers, said] = [0, 1].map((n) => labels.reduce(
+        (most, label) => Math.max(most, context.measureText(label[n]).width), 0));
+      this.numbers = numbers;
+      return numbers + said;
     }
 
     /* How many characters all labels of rows begin with alike, whole words only. */
@@ -432,9 +442,11 @@
 
     label(context, row, y) {
       let [number, said] = this.rowLabel(row);
+      const from = this.numbers, room = this.left - 8 - from;
       context.fillStyle = this.soft;
-      context.fillText(number, 0, y);
-      const from = context.measureText(number).width, room = this.left - 8 - from;
+      context.textAlign = "right";
+      context.fillText(number, from, y);
+      context.textAlign = "left";
       if (context.measureText(said).width > room) {
         while (said.length > 1 && context.measureText(`${said}…`).width > room) {
           said = said.slice(0, -1);
@@ -458,9 +470,8 @@
       const length = (c1 - c0) * step, count = clamp(Math.floor(width / 150), 1, 6);
       context.textBaseline = "middle";
       for (let tick = 0; tick <= count; tick += 1) {
-        const said = instant(Math.round(start + c0 * step + (length * tick) / count));
-        const shown = length > 2 * count * 86400 ? said.slice(0, 10)
-          : length > 120 * count ? said.slice(5, 16) : said.slice(11, 19);
+        const at = Math.round(start + c0 * step + (length * tick) / count);
+        const shown = brief(at, length / count);
         context.textAlign = tick === 0 ? "left" : tick === count ? "right" : "center";
         context.fillText(shown, left + (width * tick) / count, top + height + 13);
       }
@@ -601,7 +612,10 @@
       const time = (column) => instant(given.start_s + column * given.width_s);
       const head = make("tr", {}, make("th", { scope: "col", text: words[this.kind] }),
         make("th", { scope: "col", text: words.total }),
-        ...edges.slice(0, -1).map((edge) => make("th", { scope: "col", text: time(edge) })));
+        ...edges.slice(0, -1).map((edge) => make("th", {
+          scope: "col", title: time(edge),
+          text: brief(given.start_s + edge * given.width_s, ((c1 - c0) * given.width_s) / many),
+        })));
       const sum = (from, to, row) => {
         let mine = 0, all = 0;
         for (let column = from; column < to; column += 1) {

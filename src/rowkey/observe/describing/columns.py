@@ -1,0 +1,99 @@
+"""The columns of a table as fields of a design: text where all values are, else bytes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from rowkey.observe.describing.sampling import Column, Sampled
+
+_STRANGE = re.compile(r"[^A-Za-z0-9_]+")
+_WIDTHS = {
+    1: "a boolean or a byte",
+    2: "a short",
+    4: "an int or a float",
+    8: "a long, a double or a time",
+}
+"""What HBase's Bytes.toBytes makes as many bytes of."""
+
+
+def fields_of(
+    found: Sampled, taken: Collection[str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """The columns that were seen, as fields.
+
+    Args:
+        found: what was seen.
+        taken: names that fields of the key have.
+
+    Returns:
+        The words of each field, and what was seen of it.
+    """
+    fields: dict[str, dict[str, Any]] = {}
+    seen: dict[str, str] = {}
+    for column in found.columns.values():
+        qualifier = _text(column.qualifier)
+        if not qualifier or _is_marker(column):
+            continue
+        name = _name(qualifier, column.family, {*taken, *fields})
+        type_, why = _type(column.values)
+        fields[name] = {
+            "type": type_,
+            "nullable": True,
+            "family": column.family,
+            **({"qualifier": qualifier} if qualifier != name else {}),
+        }
+        seen[name] = f"in {column.rows:,} of {len(found.keys):,} rows, {why}"
+    return fields, seen
+
+
+def strange_columns(found: Sampled) -> Iterator[str]:
+    """Columns that no field is made of, as sentences."""
+    for family in sorted(found.wide):
+        yield (
+            f"Family {family} has more different qualifiers than a table has columns: they hold "
+            f'data. If they are a field, declare it with at = "qualifier".'
+        )
+    unnamed = [column for column in found.columns.values() if not _text(column.qualifier)]
+    for column in unnamed:
+        if not _is_marker(column):
+            shown = column.qualifier.hex() or "the empty qualifier"
+            yield f"The column {column.family}:{shown} is no field: its qualifier is no text."
+
+
+def _is_marker(column: Column) -> bool:
+    """Whether a column only says that there is a row, as rowkey and Phoenix write it."""
+    return not column.qualifier and not any(column.values)
+
+
+def _text(qualifier: bytes) -> str:
+    """A qualifier as text; empty where it is none."""
+    try:
+        text = qualifier.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if text.isprintable() else ""
+
+
+def _name(qualifier: str, family: str, taken: Collection[str]) -> str:
+    """A name for a field that no other has."""
+    plain = _STRANGE.sub("_", qualifier).strip("_") or "column"
+    plain = plain if not plain[0].isdigit() else f"_{plain}"
+    names = [plain, f"{_STRANGE.sub('_', family)}_{plain}"]
+    numbered = (f"{plain}_{number}" for number in range(2, len(taken) + 3))
+    return next(name for name in (*names, *numbered) if name not in taken)
+
+
+def _type(values: Sequence[bytes]) -> tuple[str, str]:
+    """The type that holds all values as they are, and what was seen of them."""
+    lengths = {len(value) for value in values}
+    if any(values) and all(_text(value) or not value for value in values):
+        return "text", "text"
+    if len(lengths) == 1:
+        (width,) = lengths
+        made = f", as Java makes of {_WIDTHS[width]}" if width in _WIDTHS else ""
+        return "bytes", f"{width} bytes each{made}; what they mean is not known"
+    return "bytes", f"{min(lengths)} to {max(lengths)} bytes; what they mean is not known"

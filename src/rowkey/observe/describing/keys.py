@@ -1,0 +1,189 @@
+"""The format of row keys, inferred from a sample of them: believed only where it reads all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import Design
+from rowkey.errors import RowkeyError
+from rowkey.observe.describing.elements import candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rowkey.observe.describing.elements import Element
+
+LEAST = 20
+"""Keys from which something is inferred: of fewer, what they share may be chance."""
+HASHES = ("murmur3", "crc32", "md5", "be", "java31")
+"""Hashes that a bucket is tried with. Source: the transform `bucket`."""
+DIGESTS = {"md5": 16, "sha1": 20, "sha256": 32}
+"""Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
+PARTS = 12
+"""Parts of a key at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFormat:
+    """How keys are taken to be made.
+
+    Args:
+        key: in bracket notation.
+        fields: the words of its fields.
+        notes: what each part is taken from, as sentences.
+    """
+
+    key: str
+    fields: Mapping[str, dict[str, Any]]
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Found:
+    """Parts found so far."""
+
+    parts: list[str] = field(default_factory=list)
+    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, element: Element) -> None:
+        """Add a part."""
+        name = self._name(element.stem) if element.stem else ""
+        part = element.part.format(name)
+        if name:
+            self.fields[name] = dict(element.words)
+        self.parts.append(part if part.startswith("[") else f"[{part}]")
+        self.notes.append(f"{self.parts[-1]}: {element.why}.")
+
+    def _name(self, stem: str) -> str:
+        names = (stem if number == 1 else f"{stem}{number}" for number in count(1))
+        return next(name for name in names if name not in self.fields)
+
+    @property
+    def key(self) -> str:
+        """The parts together."""
+        return "".join(self.parts)
+
+
+def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
+    """The format that all sampled keys have; where there is none, or they are few, plain bytes.
+
+    Args:
+        keys: distinct row keys.
+        splits: where regions begin.
+    """
+    if len(keys) < LEAST:
+        what = f"{len(keys)} rows were found" if keys else "no row was found"
+        return _unknown(keys, f"{what}, and below {LEAST} nothing is inferred from them")
+    bucket = _bucket(keys, splits)
+    first = 1 if bucket else 0
+    found = _Found()
+    if bucket:
+        found.fields["bucket"] = {"type": "u8"}
+        found.parts.append("[bucket]")
+        found.notes.append(f"[bucket]: {bucket}.")
+    _read_on(found, [key[first:] for key in keys])
+    plain = KeyFormat(found.key, found.fields, tuple(found.notes))
+    if not reads(plain, keys):
+        return _unknown(keys, "no format was found that reads all sampled keys back")
+    if bucket:
+        return _computed(plain, "bucket", _buckets(plain, len(splits) + 1), keys) or plain
+    return _computed(plain, "hash", _digests(plain), keys) or plain
+
+
+def _unknown(keys: Sequence[bytes], why: str) -> KeyFormat:
+    """Keys of which nothing is known."""
+    most = max(map(len, keys), default=32)
+    room = int(1 << (max(2 * most - 1, 1)).bit_length())
+    words = {"type": "bytes", "max_bytes": min(room, 32_767)}
+    return KeyFormat("[row:tail]", {"row": words}, (f"How keys are made is not known: {why}.",))
+
+
+def _bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
+    """What shows that a first byte spreads the rows; an empty string if nothing does."""
+    many = len(splits) + 1
+    if many < 2 or many > 256 or list(splits) != [bytes([number]) for number in range(1, many)]:
+        return ""
+    heads = {key[0] for key in keys if key}
+    if max(heads) >= many or any(len(key) < 2 for key in keys):
+        return ""
+    return (
+        f"{many} regions begin at 00, 01 and so on to {many - 1:02x}, and the first byte of every "
+        f"sampled key is below {many}"
+    )
+
+
+def _read_on(found: _Found, rests: Sequence[bytes]) -> None:
+    """Take the keys apart from the left."""
+    is_fixed = bool(found.parts)
+    while any(rests) and len(found.parts) < PARTS:
+        if not all(rests):
+            return  # some keys end where others go on: no format
+        element = next(candidates(rests, is_behind_fixed=is_fixed))
+        found.add(element)
+        is_fixed = len(set(element.ends)) == 1 and bool(element.stem)
+        rests = [rest[end:] for rest, end in zip(rests, element.ends, strict=True)]
+
+
+def reads(found: KeyFormat, keys: Sequence[bytes]) -> bool:
+    """Whether a format takes all keys apart and makes the same bytes of what it finds.
+
+    Args:
+        found: the format.
+        keys: row keys.
+    """
+    try:
+        key = Design("t", found.key, fields=dict(found.fields)).key
+        return key.is_decodable and all(key.encode(key.decode(one)) == one for one in keys)
+    except RowkeyError:
+        return False
+
+
+def _sources(plain: KeyFormat, without: str) -> list[str]:
+    """What a part may be computed from: each of the other fields, and all of them."""
+    names = [name for name in plain.fields if name != without]
+    return [*names, *([", ".join(names)] if len(names) > 1 else [])]
+
+
+def _buckets(plain: KeyFormat, many: int) -> Iterator[tuple[str, str]]:
+    """Ways to compute a bucket, and how each is called."""
+    for source in _sources(plain, "bucket"):
+        for made in HASHES:
+            word = "" if made == "murmur3" else f", hash={made}"
+            yield f"bucket({source}, {many}{word})", f"the {made} hash of {source}, modulo {many}"
+
+
+def _digests(plain: KeyFormat) -> Iterator[tuple[str, str]]:
+    """Ways to compute hexadecimal digits, and how each is called."""
+    width = plain.fields.get("hash", {}).get("width", 1)
+    for source in _sources(plain, "hash") if width % 2 == 0 else ():
+        for made, most in DIGESTS.items():
+            if width <= 2 * most:
+                part = f"digest({source}, {width // 2}, hash={made}, as=hex)"
+                yield part, f"the first {width // 2} bytes of {made} of {source}"
+
+
+def _computed(
+    plain: KeyFormat, name: str, ways: Iterable[tuple[str, str]], keys: Sequence[bytes]
+) -> KeyFormat | None:
+    """The same with one part computed from others, if that gives the bytes of all sampled keys.
+
+    Of another way one key in as many as the part has values would fit by chance; that all of them
+    do is none.
+
+    Args:
+        plain: the format in which the part is a field of its own.
+        name: that field.
+        ways: terms to try, and how each is called.
+        keys: distinct row keys.
+    """
+    fields = {one: words for one, words in plain.fields.items() if one != name}
+    notes = [note for note in plain.notes if not note.startswith(f"[{name}]")]
+    for term, called in ways:
+        tried = plain.key.replace(f"[{name}]", f"[{term}]", 1)
+        if reads(KeyFormat(tried, fields, ()), keys):
+            why = f"[{term}]: {called}, in all {len(keys):,} sampled keys."
+            return KeyFormat(tried, fields, (why, *notes))
+    return None

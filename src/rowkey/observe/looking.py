@@ -1,0 +1,119 @@
+"""The rows that were written lately: a few thousand of them tell why a region is hot.
+
+Counters say which region is, not which rows. Cells carry the time of their writing, so a scan of
+the last moments gives a sample of what came.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.engines import Ask, Span
+from rowkey.errors import RowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from rowkey.cells import RowCells
+    from rowkey.design import Design
+    from rowkey.engines import Store
+    from rowkey.observe.counting import Interval
+
+WANTED = 2_000
+"""Events that a look is to find: a share of 5 % is then known to a tenth of itself."""
+MOST = 10 * WANTED
+"""Events that a look takes at most, where writes came all at once."""
+READABLE = 0.5
+"""Share of the rows that a design must be able to read before anything is said of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Events that were written in one interval, in the order of their writing.
+
+    Args:
+        rows: a column for each field.
+        keys: the row key of each.
+        strange: rows that are none of the design.
+        read: rows that were read for it, by the first key of their region.
+    """
+
+    rows: pa.RecordBatch
+    keys: list[bytes]
+    strange: int
+    read: dict[bytes, int]
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the design reads what was found."""
+        return len(self.keys) > self.strange * (1 - READABLE) / READABLE
+
+
+def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Look:
+    """A sample of the events of an interval: all of its last part that holds a few thousand.
+
+    Args:
+        store: the table.
+        design: its design.
+        interval: what its regions did.
+        until_ms: when the interval ended, in milliseconds since 1970 by the clock that stamps
+            cells.
+
+    Cost: a scan, by time, of the regions that were written. Servers look at all that is still in
+        memory, and at those files whose newest cell is of the interval.
+    """
+    import pyarrow as pa
+
+    since_ms = until_ms - _length_ms(interval)
+    spans = [Span(one.start, one.stop) for one in interval.regions if one.writes]
+    names = design.layout.fields.items()
+    schema = pa.schema([(name, field.type.arrow()) for name, field in names])
+    found: list[tuple[int, bytes, dict[str, object]]] = []
+    read: dict[bytes, int] = {}
+    strange = 0
+    for span, rows in _scanned(store, spans, since_ms):
+        for row in rows:
+            read[span.start] = read.get(span.start, 0) + 1
+            events = _events(design, row)
+            strange += not events
+            at = max((cell.timestamp for cell in row.cells), default=since_ms)
+            found += [(at, row.row, event) for event in events]
+    found.sort(key=lambda one: one[0])
+    batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
+    return Look(batch, [key for _, key, _ in found], strange, read)
+
+
+def _events(design: Design, row: RowCells) -> list[dict[str, Any]]:
+    """The events of a row of which only what was written lately is there; none if it is strange."""
+    with suppress(RowError):
+        return design.layout.events(row.row, row.cells)
+    with suppress(RowError):  # only some of its columns were written
+        return [] if design.layout.shares_rows else [dict(design.key.decode(row.row))]
+    return []
+
+
+def _length_ms(interval: Interval) -> int:
+    """Milliseconds at the end of an interval in which as many events came as are wanted."""
+    length_ms = max(int(1_000 * interval.length_s), 1)
+    writes = interval.total("writes")
+    return length_ms if writes <= WANTED else max(length_ms * WANTED // writes, 1)
+
+
+def _scanned(
+    store: Store, spans: Sequence[Span], since_ms: int
+) -> Iterator[tuple[Span, Iterator[RowCells]]]:
+    """The rows of each range with a cell that was written since a moment, up to so many each."""
+    if not spans:
+        return
+    ask = Ask(time_range=(since_ms, 2**63 - 1), limit=max(MOST // len(spans), 1))
+    cursors = store.scan(spans, ask)
+    try:
+        for span, cursor in zip(spans, cursors, strict=True):
+            yield span, iter(cursor)
+    finally:
+        for cursor in cursors:
+            cursor.close()

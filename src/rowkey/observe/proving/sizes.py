@@ -1,0 +1,82 @@
+"""The bytes of the cells that stand once all events are written, as data blocks have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import block_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.cells import CellBlock
+    from rowkey.design import Design
+
+HEAP_BYTES = 96
+"""What a cell takes in memory beside row key, qualifier and value, at most: its object, its array,
+lengths, family, timestamp and kind. Source: KeyValue.heapSize of 2.6.4, with ClassSize.ARRAY."""
+
+
+class Cells:
+    """Adds up the bytes of cells; of a cell that is written again only the last one stands.
+
+    Args:
+        design: the design.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self._blocks: dict[str, list[pa.Table]] = {}
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Add the cells of the next events."""
+        for block in self.design.layout.blocks(rows):
+            self._blocks.setdefault(block.family, []).append(_told(block))
+
+    def bytes(self) -> int | None:
+        """The bytes of all cells that stand; None where a family keeps several versions of some."""
+        total = 0
+        for family, tables in self._blocks.items():
+            found = _standing(tables, keeps_one=self.design.families[family].versions == 1)
+            if found is None:
+                return None
+            cells, parts = found
+            total += parts + cells * block_bytes(0, len(family.encode()), 0, 0)
+        return total
+
+    def heap(self) -> int:
+        """What all cells take at most in the memory of a server that answers with them."""
+        import pyarrow.compute as pc
+
+        blocks = [one for tables in self._blocks.values() for one in tables]
+        parts = sum(pc.sum(one["bytes"]).as_py() or 0 for one in blocks)
+        return parts + sum(map(len, blocks)) * HEAP_BYTES
+
+
+def _told(block: CellBlock) -> pa.Table:
+    """The cells of a block: which they are, and how many bytes their parts have."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.array(block.rows) if not isinstance(block.rows, pa.Array) else block.rows
+    given = block.qualifiers
+    qualifiers = (
+        pa.repeat(pa.scalar(given, pa.binary()), len(rows)) if type(given) is bytes else given
+    )
+    lengths = [pc.binary_length(one) for one in (rows, qualifiers, block.values)]
+    bytes_each = pc.add(pc.add(*lengths[:2]), lengths[2]).cast(pa.int64())
+    table = pa.table({"row": rows, "qualifier": qualifiers, "bytes": bytes_each})
+    return table.filter(pc.is_valid(block.values))
+
+
+def _standing(tables: list[Any], *, keeps_one: bool) -> tuple[int, int] | None:
+    """How many cells stand, and the bytes of their rows, qualifiers and values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pa.concat_tables(tables)
+    groups = whole.group_by(["row", "qualifier"], use_threads=False)
+    last = groups.aggregate([("bytes", "last")])
+    if len(last) < len(whole) and not keeps_one:
+        return None
+    return len(last), int(pc.sum(last["bytes_last"]).as_py() or 0)

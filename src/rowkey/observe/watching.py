@@ -1,0 +1,286 @@
+"""A table in use, looked at again and again: counts, rates, how hot, and why."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from rowkey.engines import now_ms, open_engine
+from rowkey.errors import Refused, Unsupported
+from rowkey.observe.counting import Counted, between
+from rowkey.observe.explaining import causes
+from rowkey.observe.judging import standing
+from rowkey.observe.looking import look
+from rowkey.observe.remembering import remembered, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rowkey.design import Design
+    from rowkey.engines import Engine, Store
+    from rowkey.heat import Finding
+    from rowkey.observe.counting import Interval
+    from rowkey.observe.judging import Standing
+    from rowkey.observe.looking import Look
+
+SPAN_S = 60.0
+"""Seconds that a verdict looks back: what was before is over."""
+ROUNDING = 1e-9
+"""What a division of lengths of time may fall short of a whole number by."""
+KEPT = 240
+"""Intervals kept for the map: as many as a map has columns."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """A table as it stands after a look at its counters.
+
+    Args:
+        table: its name.
+        design: its design; None if nobody knows it.
+        at_ms: when, milliseconds since 1970.
+        intervals: what its regions did, oldest first; 240 at most.
+        writes: how evenly the writes of the last minute lay.
+        reads: the same of reads.
+        causes: why the writes lie unevenly, the one that explains most first.
+        remarks: what should be known of the figures, as sentences.
+        missed: looks that failed since the table was watched.
+    """
+
+    table: str
+    design: Design | None
+    at_ms: int
+    intervals: tuple[Interval, ...]
+    writes: Standing
+    reads: Standing
+    causes: tuple[Finding, ...]
+    remarks: tuple[str, ...]
+    missed: int
+
+    @property
+    def is_hot(self) -> bool:
+        """Whether writes or reads are."""
+        return self.writes.is_hot or self.reads.is_hot
+
+
+class Watch:
+    """What was seen of a table so far; it asks nobody anything.
+
+    Args:
+        table: its name.
+        design: its design; None if nobody knows it.
+    """
+
+    def __init__(self, table: str, design: Design | None) -> None:
+        self.table, self.design = table, design
+        self.intervals: deque[Interval] = deque(maxlen=KEPT)
+        self.looks: deque[tuple[Interval, Look]] = deque(maxlen=KEPT)
+        self.missed = 0
+        self.missed_why = ""
+        """Why the last look failed, if it did."""
+        self._before: Counted | None = None
+        self._own: Mapping[bytes, int] = {}
+        self._is_designed = False
+
+    def count(self, counted: Counted) -> Interval | None:
+        """Add the counts of a moment; gives what was done since the last ones, if there are any."""
+        self.missed_why = ""
+        if counted.servers == ("",):
+            self._is_designed = True
+            counted = as_designed(counted, self.design)
+        before, self._before = self._before, counted
+        if before is None:
+            return None
+        interval = _without_own(between(before, counted), self._own)
+        self._own = {}
+        if self.intervals and self.intervals[-1].bounds != interval.bounds:
+            self.looks.clear()
+        self.intervals.append(interval)
+        return interval
+
+    def miss(self, why: str) -> None:
+        """Note that the counters could not be read."""
+        self.missed += 1
+        self.missed_why = why
+
+    def look(self, interval: Interval, found: Look) -> None:
+        """Add what was written in the last interval."""
+        self.looks.append((interval, found))
+        self._own = found.read
+
+    @property
+    def recent(self) -> list[Interval]:
+        """The intervals that a verdict is from."""
+        last = self.intervals[-1].at_s if self.intervals else 0.0
+        return [one for one in self.intervals if one.at_s > last - SPAN_S]
+
+    def found(self, at_ms: int) -> Live:
+        """How the table stands.
+
+        Args:
+            at_ms: now, milliseconds since 1970.
+        """
+        writes = standing(self.recent, "writes")
+        return Live(
+            self.table,
+            self.design,
+            at_ms,
+            tuple(self.intervals),
+            writes,
+            standing(self.recent, "reads"),
+            tuple(self._causes(writes)),
+            tuple(self._remarks(writes)),
+            self.missed,
+        )
+
+    def _causes(self, writes: Standing) -> list[Finding]:
+        looks = [one for one in self.looks if one[1].is_readable]
+        if self.design is None or not writes.is_uneven or not looks:
+            return []
+        bounds = self.intervals[-1].bounds
+        same = [one for one in self.recent if one.bounds == bounds and one.is_known("writes")]
+        return causes(self.design, looks, same, writes)
+
+    def _remarks(self, writes: Standing) -> Iterator[str]:
+        """What should be known of the figures."""
+        if self.missed_why:
+            yield f"the counters could not be read: {self.missed_why}"
+        if self.intervals:
+            for region in self.intervals[-1].regions:
+                if region.why:
+                    yield f"the region at {region.start.hex() or 'the first row'}: {region.why}"
+        if self._is_designed:
+            yield "there are no servers here: regions are laid round robin over as many as designed"
+        if writes.is_uneven and (why := self._why_unexplained()):
+            yield f"why is not known: {why}"
+
+    def _why_unexplained(self) -> str:
+        """Why no cause could be looked for; an empty string where one could."""
+        if self.design is None:
+            return "nobody knows the design of this table; give it as --design FILE"
+        if not self.design.key.is_decodable:
+            return "keys of this design cannot be taken apart"
+        last = self.looks[-1][1] if self.looks else None
+        if last is None or last.is_readable:
+            return ""
+        if not last.keys and not last.strange:
+            return "no cell has a timestamp of this time"
+        return "the rows that were written are none of this design"
+
+
+def as_designed(counted: Counted, design: Design | None) -> Counted:
+    """Regions of a place without servers, laid round robin over those that the design has.
+
+    Args:
+        counted: their counts.
+        design: the table's; None leaves them on one.
+    """
+    many = 1 if design is None else design.cluster.servers
+    names = tuple(f"s{number}" for number in range(many))
+    placed = [
+        replace(region, server=names[number % many])
+        for number, region in enumerate(counted.regions)
+    ]
+    return Counted(counted.at_s, tuple(placed), names)
+
+
+def _without_own(interval: Interval, own: Mapping[bytes, int]) -> Interval:
+    """An interval without the reads that were our own."""
+    if not own:
+        return interval
+    regions = tuple(
+        one if one.reads is None else replace(one, reads=max(one.reads - own.get(one.start, 0), 0))
+        for one in interval.regions
+    )
+    return replace(interval, regions=regions)
+
+
+def watch(
+    table: str,
+    url: str,
+    *,
+    design: Design | None = None,
+    every_s: float = 2.0,
+    for_s: float = 60.0,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Live]:
+    """Look at a table's counters again and again; gives how it stands after each look.
+
+    Args:
+        table: its name.
+        url: where it is.
+        design: its design, if neither its catalog nor the table itself knows it, or another is to
+            be asked.
+        every_s: seconds from one look to the next, above 0.
+        for_s: seconds until it ends.
+        sleep: waits; for tests.
+        clock: seconds that never go back; for tests.
+
+    Raises:
+        Refused: there is no such table, or a number is out of range.
+        Unsupported: it could not be looked at even once.
+
+    Cost: two or three RPCs a look, and one for each region server; where writes lie unevenly, a
+        scan of some thousand rows that were just written.
+    """
+    for name, value in (("every_s", every_s), ("for_s", for_s)):
+        if not 0 < value < 86_400 * 366:
+            raise Refused(name, f"{value} s is out of range", "above 0, at most a year")
+    return _watched(table, url, design, every_s, for_s, sleep, clock)
+
+
+def _watched(
+    table: str,
+    url: str,
+    design: Design | None,
+    every_s: float,
+    for_s: float,
+    sleep: Callable[[float], None],
+    clock: Callable[[], float],
+) -> Iterator[Live]:
+    with open_engine(url, create=False) as engine:
+        store = table_of(engine, table, url)
+        known = design if design is not None else remembered(engine, store, table).design
+        seen = Watch(table, known)
+        began = clock()
+        servers: list[str] = []
+        number, last = 0, int(for_s / every_s + ROUNDING)
+        while number <= last:
+            sleep(max(began + number * every_s - clock(), 0.0))
+            try:
+                servers = _servers(engine, every_s) or servers
+                regions = store.openings(every_s)
+            except Unsupported as problem:
+                seen.miss(str(problem))
+            else:
+                interval = seen.count(Counted.of(clock(), regions, servers))
+                if interval is not None:
+                    _looked(seen, store, interval)
+            yield seen.found(now_ms())
+            # Looks that came too late are left out, not made up for one upon the other.
+            number = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
+        if not seen.intervals:
+            what = f"the counters of {table} could not be read twice"
+            raise Unsupported(url, f"{what}: {seen.missed_why}" if seen.missed_why else what)
+
+
+def _servers(engine: Engine, wait_s: float) -> list[str]:
+    """The live servers; none where no master says so."""
+    try:
+        return engine.servers(wait_s)
+    except Unsupported:
+        return []
+
+
+def _looked(seen: Watch, store: Store, interval: Interval) -> None:
+    """Look at what was written, where writes lie unevenly and a design can tell why."""
+    is_told = seen.design is not None and seen.design.key.is_decodable
+    if is_told and interval.total("writes") and standing(seen.recent, "writes").is_uneven:
+        assert seen.design is not None
+        with suppress(Unsupported):  # a server that is gone now: the next interval is looked at
+            seen.look(interval, look(store, seen.design, interval, now_ms()))

@@ -1,0 +1,132 @@
+"""What a hostile text may cost: no pattern in it is run as one, no number of it is allocated."""
+
+from __future__ import annotations
+
+import tracemalloc
+from time import process_time
+
+import pytest
+
+from design.designs import SOUND
+from design.test_hostile import FILES, TRIES
+from rowkey import Design
+from rowkey.errors import DeclarationError
+from rowkey.lint import check
+
+SLOWER_MOST = 25
+"""Times as long as a plain text of the same length a hostile one may take: a pattern that goes back
+over what it has read takes thousands of times as long from a few dozen characters on."""
+ALLOCATED_MOST = 50_000_000
+"""Bytes that refusing a number may take."""
+
+PATTERNS = {
+    r"(a+)+$": "a" * 3_000 + "!",
+    r"([a-zA-Z]+)*$": "aZ" * 1_500 + "!",
+    r"(a|aa)+$": "a" * 3_000 + "!",
+    r"(a|a?)+$": "a" * 3_000 + "!",
+    r"(.*a){12}$": "a" * 3_000 + "!",
+    r"^(([a-z])+.)+[A-Z]([a-z])+$": "a" * 3_000,
+    r"(\w+\s?)*$": "word " * 600 + "!",
+    r"^(\d+)*x$": "1" * 3_000,
+    r"^(\d+\.?)+$": "1." * 1_500 + "!",
+    r"^((\d+,)*\d+,?)+$": "1," * 1_500 + "x",
+    r"(x+x+)+y": "x" * 3_000,
+    r"(\s*\n?)*$": " " * 3_000 + "!",
+    r"\s+$": " " * 3_000 + "!",
+    r"^\s*(.*)\s*,\s*(.*)\s*$": " ," * 1_500,
+    r"^([^']|'')*$": "''" * 1_500 + "'",
+    r"\"(\\.|[^\\])*\"": '"' + "\\" * 3_000,
+    r"(-?\w)*=": "-a" * 1_500,
+    r"^(([\w-]+\.)+[\w-]+)+@": "a-b." * 750,
+    r"(\[(.*)\])*\]": "[" * 1_500 + "]" * 1_500,
+    r"<(\w+)(\s+\w+=.*)*>": "<a b=" * 600,
+}
+"""Patterns that are known to go back over what they have read, each with a text that makes it."""
+
+
+def quoted(text: str) -> str:
+    """A text as TOML has it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def placed(text: str) -> dict[str, str]:
+    """The sound file with a text in each place where a file has one of its writer's."""
+    key = "'''" + text.replace("'", "") + "'''"
+    said = quoted(text)
+    field, read = "[families.d]", 'where = "host = ?"'
+    return {
+        "table": SOUND.replace('"logs"', said),
+        "part": SOUND.replace('"[bucket(host, 16)][host][desc(ts)]"', key),
+        "constant": SOUND.replace(
+            '"[bucket', '"[' + repr(text)[1:-1].replace('"', "") + "][bucket"
+        ),
+        "splits": SOUND.replace('"per_bucket"', said),
+        "split": SOUND.replace('"per_bucket"', f"[{said}]"),
+        "name": SOUND.replace(field, f'{said} = "u8"\n\n{field}'),
+        "type": SOUND.replace('"timestamp_ms"', said),
+        "choice": SOUND.replace(field, f"c = {{ type = 'choice', of = [{said}] }}\n\n{field}"),
+        "heavy": SOUND.replace("max_bytes = 40", f"heavy = [{said}]"),
+        "qualifier": SOUND.replace('"n"', said),
+        "pack": SOUND.replace('qualifier = "n"', f"pack = {said}"),
+        "family": SOUND.replace(field, f"[families.{said}]\n\n{field}"),
+        "ttl": SOUND.replace('"30d"', said),
+        "rate": SOUND.replace('"5000/s"', said),
+        "arrival": SOUND.replace("rate =", f"arrival = {said}\nrate ="),
+        "where": SOUND.replace(read, f"where = {said}"),
+        "value": SOUND.replace(read, f"where = {quoted('host = ' + repr(text))}"),
+        "order": SOUND.replace('"ts desc"', said),
+        "sample": f"{SOUND}\n[sample]\npath = {said}\n",
+        "format": f"{SOUND}\n[sample]\npath = 'a.log'\nformat = {{ kind = {said} }}\n",
+        "comment": SOUND.replace("splits =", f"# rowkey: allow {text}\nsplits ="),
+        "bare": SOUND.replace('"30d"', text),
+    }
+
+
+def taken(file: str) -> float:
+    """Seconds of a processor that a file takes to be read and judged, the best of three tries."""
+    least = float("inf")
+    for _ in range(TRIES):
+        start = process_time()
+        try:
+            check(Design.loads(file))
+        except DeclarationError as problem:
+            assert problem.mistakes  # noqa: PT017 - every refusal says why
+        least = min(least, process_time() - start)
+    return least
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_no_pattern_is_run(pattern: str) -> None:
+    """Neither a pattern nor the text that makes it slow takes longer than a plain one, anywhere."""
+    for hostile in (pattern, PATTERNS[pattern]):
+        plain = placed("abcdefgh" * (len(hostile) // 8 + 1))
+        slow = {
+            place: (round(took, 3), round(usual, 3))
+            for place, file in placed(hostile).items()
+            if (took := taken(file)) > SLOWER_MOST * (usual := taken(plain[place]))
+        }
+        assert {} == slow
+
+
+NUMBERS = (
+    "digits", "hex_digits", "wide_number", "float", "endless_mean", "bucket_0", "bucket_minus",
+    "bucket_65537", "bucket_billion", "bucket_exponent", "bucket_digits", "regions", "splits",
+    "many_splits", "ttl_text", "ttl_number", "width", "max_bytes", "fixed",
+)  # fmt: skip
+"""Files of which a number is too large, too small or none."""
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_refused_before_anything_of_its_size_is_made(name: str) -> None:
+    """Reading the file allocates less than 50 MB at any moment, whatever it says."""
+    text, message = FILES[name]
+    assert isinstance(text, str)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DeclarationError) as caught:
+            Design.loads(text)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert message in str(caught.value)
+    assert most < ALLOCATED_MOST

@@ -1,0 +1,48 @@
+"""The page of proofs is of the designs that are there, and says what was measured."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tools import proof
+
+from rowkey import Design
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOUND: dict[str, Any] = json.loads(proof.MEASURED.read_text(encoding="utf-8"))
+ENOUGH = 10_000_000
+"""Bytes from which indexes, filters and trailers of sixteen files are a small part of them."""
+
+
+def test_the_page_is_drawn_from_what_was_measured() -> None:
+    """`make proof` wrote both, and nobody has edited either since."""
+    assert proof.page(FOUND) == proof.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "path"), proof.designs(), ids=lambda one: str(one)[-30:])
+def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
+    """What was measured of it is of this very file, and is what was predicted."""
+    measured = FOUND["proofs"][name]
+    assert proof.fingerprint(path) == measured["design"]
+    assert str(Design.read(path).key) == measured["key"]
+    assert (0, 0, 0) == tuple(
+        measured[word] for word in ("regions_apart", "regions_unknown", "servers_apart")
+    )
+    assert 20 * 16 == measured["regions"]
+    for read in measured["reads"]:
+        assert (10, 0, "") == (read["asked"], read["wrong"], read["why"])
+        assert read["predicted"] <= read["counted"] <= read["most"]
+        assert read["regions_predicted"] == read["regions_counted"]
+
+
+def test_bytes_on_disk_are_as_predicted() -> None:
+    """Within 3 %, where nothing is encoded and files are large enough not to be all index."""
+    sizes = [measured["bytes"] for measured in FOUND["proofs"].values()]
+    plain = [one for one in sizes if "NONE, NONE" == one["made"] and one["predicted"] > ENOUGH]
+    assert len(plain) > 5
+    apart = [one["on_disk"] / one["predicted"] - 1 for one in plain]
+    assert [] == [one for one in apart if abs(one) > 0.03]

@@ -1,0 +1,81 @@
+"""Samples of few events: what they do not tell is not judged, and that is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.design import Design, properties_of
+from rowkey.lint import check, look
+from rowkey.render import check_document, check_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.lint import Findings
+
+FIELDS: dict[str, Any] = {
+    "user": "u32",
+    "ts": "timestamp_s",
+    "status": {"type": "text", "max_bytes": 8},
+}
+OF_SHARES = {"RK101", "RK102", "RK103", "RK104", "RK105", "RK122", "RK201"}
+"""Rules that tell of shares, order and numbers of values."""
+KEYS = (
+    "[user][ts]",
+    "[user]",
+    "[bucket(user, 16)][user][ts]",
+    "[bucket(user, 16)][ts]",
+    "[digest(user, 4)][user][ts]",
+    "[status][user][ts]",
+)
+
+
+def judged(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, Findings]:
+    """What is said of a design under so many events, all but the last of one user, rising."""
+    sample = folder / "rows.csv"
+    rows = [f"{4 + n // (events - 1 or 1)},{1_609_459_200 + 60 * n},x\n" for n in range(events)]
+    sample.write_text("user,ts,status\n" + "".join(rows))
+    fields = {name: words.get(name, said) for name, said in FIELDS.items()}
+    splits: Any = "per_bucket" if "bucket" in key else {"algorithm": "uniform", "regions": 16}
+    design = Design("few", key, fields=fields, splits=splits)
+    return design, check(design, look(design, sample))
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("events", [1, 2, 3, 5, 10, 99])
+def test_few_events_tell_no_shares(key: str, events: int, tmp_path: Path) -> None:
+    """What is found is what is found without the sample, but for what one event can show."""
+    design, found = judged(tmp_path, key, events)
+    alone = {one.code for one in check(design).found}
+    told = {one.code for one in found.found}
+    assert alone & OF_SHARES == told & OF_SHARES
+
+
+@pytest.mark.parametrize(("events", "has"), [(1, "1 event"), (2, "2 events"), (99, "99 events")])
+def test_that_they_are_few_is_said(events: int, has: str, tmp_path: Path) -> None:
+    """In the text and in the document: how many there are, and from which number on they count."""
+    design, found = judged(tmp_path, "[user][ts]", events)
+    said = f"the sample has {has}; shares, order and numbers of values are judged from 100 on"
+    properties = properties_of(design)
+    assert said in list(check_lines("few.toml", design, properties, found, None))
+    document = check_document("few.toml", design, properties, found, None)
+    assert said == document["sample"]["remark"]
+
+
+def test_enough_events_are_judged(tmp_path: Path) -> None:
+    """From 100 on the same sample tells of its two users, and nothing is excused."""
+    design, found = judged(tmp_path, "[bucket(user, 16)][user][ts]", 100)
+    assert ["few_entities"] == [one.code for one in found.causes]
+    document = check_document("few.toml", design, properties_of(design), found, None)
+    assert document["sample"]["remark"] is None
+
+
+def test_what_the_file_declares_holds_where_events_are_few(tmp_path: Path) -> None:
+    """Ten thousand declared users are not two because two came."""
+    user = {"type": "u32", "distinct": 10_000, "draw": {"kind": "zipf", "theta": 1.3}}
+    design, found = judged(tmp_path, "[bucket(user, 16)][user][ts]", 3, user=user)
+    assert found.seen is not None
+    assert 10_000 == found.seen.facts["user"].distinct
+    assert [one.message for one in check(design).causes] == [one.message for one in found.causes]

@@ -1,0 +1,81 @@
+"""Fields of any name: a finding's path is TOML and stands in the file, for every rule."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.lint import RULES, check, look
+from rowkey.schema import FieldRef
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.lint import Finding, Rule
+
+NAMES = ("a b", "用户", "x.y", "it's", "h</script>", "dashed-")
+"""Put in front of each field's own name."""
+ASKED = {"key", "where", "order", "arrival"}
+"""Words of a design that name fields in a notation of their own; all others name them plainly."""
+
+
+def renamed(words: Any, called: dict[str, str], word: str = "") -> Any:
+    """What a design file says, with its fields called otherwise."""
+    if isinstance(words, dict):
+        return {
+            called.get(one, one) if word == "fields" else one: renamed(said, called, one)
+            for one, said in words.items()
+        }
+    if isinstance(words, list):
+        return [renamed(one, called, word) for one in words]
+    if word in ASKED and isinstance(words, str):
+        names = "|".join(map(re.escape, called))
+        return re.sub(
+            rf"\b({names})\b(?![(=])", lambda found: str(FieldRef(called[found[0]])), words
+        )
+    return called.get(words, words) if isinstance(words, str) and word == "time" else words
+
+
+def bad_design(rule: type[Rule], before: str) -> tuple[str, str]:
+    """The file of a rule's bad design, and its sample, with other names."""
+    words = tomllib.loads(rule.bad)
+    called = {name: f"{before}{name}" for name in words["fields"]}
+    text = Design(**renamed(words, called)).dumps(defaults=False)
+    header, _, rest = rule.data.partition("\n")
+    quoted = (called.get(name, name).replace('"', '""') for name in header.split(","))
+    return text, ",".join(f'"{name}"' for name in quoted) + f"\n{rest}" if rule.data else ""
+
+
+def stands(finding: Finding, text: str) -> bool:
+    """Whether a finding's path, read as TOML reads it, leads to a word of the file."""
+    tables, _, _ = re.sub(r"\[(\d+)\]", r".\1", finding.path).partition("\n")
+    here, there = tomllib.loads(text), tomllib.loads(f"{tables} = 0")
+    while isinstance(there, dict):
+        [(step, there)] = there.items()
+        if isinstance(here, list):
+            here = here[int(step)]
+        elif step in here:
+            here = here[step]
+        else:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("before", NAMES)
+def test_every_path_is_toml_and_stands_in_the_file(before: str, tmp_path: Path) -> None:
+    """Whatever fields are called, each rule finds in its bad design what it finds, at a word."""
+    # What looks at the others reads the file's comments, in which no field is named.
+    for rule in (one for one in RULES.values() if not one.after_others):
+        text, data = bad_design(rule, before)
+        design, sample = Design.loads(text), tmp_path / "rows.csv"
+        sample.write_text(data, encoding="utf-8")
+        found = check(design, look(design, sample) if data else None).found
+        assert rule.code in {one.code for one in found}, (rule.name, text)
+        assert [] == [one.path for one in found if not stands(one, text)], rule.name
+        for one in found:
+            assert design.written is not None
+            assert one.line == design.written.places.line_of(one.path) > 0

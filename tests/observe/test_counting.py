@@ -1,0 +1,147 @@
+"""Whatever happens to regions between two counts, a rate is right or unknown."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observe.worlds import Cluster, key_of
+from rowkey.engines import OpenRegion
+from rowkey.observe import Counted, between, standing
+
+PLACES = st.integers(0, 11)
+EVENTS = st.one_of(
+    st.tuples(st.just("write"), PLACES, st.integers(0, 5_000)),
+    st.tuples(st.just("read"), PLACES, st.integers(0, 5_000)),
+    st.tuples(st.just("move"), PLACES, st.integers(0, 3)),
+    st.tuples(st.just("split"), PLACES),
+    st.tuples(st.just("merge"), PLACES),
+    st.tuples(st.just("restart"), st.integers(0, 3)),
+)
+HISTORIES = st.lists(st.lists(EVENTS, max_size=6), min_size=1, max_size=6)
+
+
+def lived(cluster: Cluster, events: list[tuple[Any, ...]]) -> None:
+    """Let all of it happen."""
+    for name, *arguments in events:
+        getattr(cluster, name)(*arguments)
+
+
+@given(servers=st.integers(1, 4), regions=st.integers(1, 8), history=HISTORIES)
+def test_a_rate_is_right_or_unknown(servers: int, regions: int, history: Any) -> None:
+    """A region that was open all the while has the writes that were made; any other has none."""
+    cluster = Cluster.of(servers, regions)
+    before = cluster.counted(0.0)
+    for number, events in enumerate(history, 1):
+        cluster.forget()
+        lived(cluster, events)
+        after = cluster.counted(float(number))
+        expected = [
+            None if one.opening in cluster.disturbed else cluster.truth[one.start, one.stop]
+            for one in cluster.regions
+        ]
+        found = between(before, after)
+        assert expected == [rate.writes for rate in found.regions]
+        assert [one is None for one in expected] == [bool(rate.why) for rate in found.regions]
+        assert sum(one or 0 for one in expected) == found.total("writes")
+        assert set(cluster.servers) <= set(found.by_server("writes"))
+        before = after
+
+
+@given(counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=2))
+def test_counts_that_fall_are_no_rate(counts: Any) -> None:
+    """Counters that fall although the region is the same, as after a lost log, give no rate."""
+    before, after = (
+        Counted.of(at, [OpenRegion(b"", b"", writes, reads, "", 0)], [""])
+        for at, (writes, reads) in enumerate(counts)
+    )
+    (rate,) = between(before, after).regions
+    (writes, reads), (more, further) = counts
+    falls = more < writes or further < reads
+    assert (None if falls else more - writes) == rate.writes
+    assert (None if falls else further - reads) == rate.reads
+
+
+def test_what_became_of_a_region_is_said() -> None:
+    """Each way in which a region can be new to the counts has its own words."""
+    said = []
+    for happens in ("move", "split", "merge", "restart"):
+        cluster = Cluster.of(2, 4)
+        before = cluster.counted(0.0)
+        lived(cluster, [(happens, 0, 1) if happens == "move" else (happens, 0)])
+        said.append(sorted({one.why for one in between(before, cluster.counted(1.0)).regions}))
+    assert [
+        ["", "moved here from rs0"],
+        ["", "split off"],
+        ["", "merged"],
+        ["", "moved here from rs0"],
+    ] == said
+    cluster = Cluster.of(2, 4)
+    before = cluster.counted(0.0)
+    cluster.move(0, 0)
+    assert "opened anew" == between(before, cluster.counted(1.0)).regions[0].why
+    nothing = Counted.of(0.0, (), ("rs0",))
+    assert {"opened"} == {one.why for one in between(nothing, before).regions}
+
+
+@given(
+    regions=st.integers(3, 12),
+    events=st.lists(st.tuples(EVENTS, st.integers(0, 5)), max_size=5),
+    hot=st.booleans(),
+)
+def test_a_disturbance_raises_no_alarm(regions: int, events: Any, hot: bool) -> None:
+    """Even load on spread regions is never called hot, whatever befalls them; hot load is."""
+    cluster = Cluster.of(3, 3 * regions)
+    before = cluster.counted(0.0)
+    intervals, shares = [], []
+    for number in range(6):
+        for event, when in events:
+            if when == number and event[0] != "write":
+                lived(cluster, [event])
+        for one in cluster.regions:
+            one.writes += 0 if hot else (one.stop - one.start) // 8
+        shares.append(max(share_of(cluster, server) for server in cluster.servers))
+        cluster.regions[-1].writes += 3_000 if hot else 0
+        after = cluster.counted(float(number + 1))
+        intervals.append(between(before, after))
+        before = after
+    found = standing(intervals, "writes")
+    if hot and found.windows:
+        assert "hot" == found.word
+    elif not hot and max(shares) < 0.5:
+        assert not found.is_hot
+
+
+def share_of(cluster: Cluster, server: str) -> float:
+    """The share of all keys that lies on a server."""
+    return sum(one.stop - one.start for one in cluster.regions if one.server == server) / 65_536
+
+
+def test_one_window_of_many_thin_intervals() -> None:
+    """Intervals with few writes are judged together, and too few of all are not judged."""
+    cluster = Cluster.of(2, 2)
+    counts = [cluster.counted(0.0)]
+    for number in range(1, 11):
+        cluster.write(0, 90)
+        counts.append(cluster.counted(float(number)))
+    intervals = [between(*pair) for pair in pairwise(counts)]
+    thin = standing(intervals[:4], "writes")
+    assert ("thin", 360) == (thin.word, thin.events)
+    found = standing(intervals, "writes")
+    assert ("hot", 2, 900, 2.0, "rs0") == (
+        found.word,
+        found.windows,
+        found.events,
+        found.skew,
+        found.fullest,
+    )
+    assert "idle" == standing(intervals, "reads").word
+    assert "unknown" == standing([], "writes").word
+
+
+def test_keys_of_bounds() -> None:
+    """Both ends of the table are the empty key."""
+    assert [b"", b"\x80\x00", b""] == [key_of(number) for number in (0, 32_768, 65_536)]

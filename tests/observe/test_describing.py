@@ -1,0 +1,266 @@
+"""A table is described as it is: made by us, by others, salted or not; and makes the same again."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rowkey
+from observe.worlds import key_of
+from rowkey import lint
+from rowkey.cells import Cell, Family, RowCells
+from rowkey.engines import TableSpec, open_engine
+from rowkey.observe import describe
+from rowkey.table import create_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rowkey.engines import Engine, Store
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 16},
+    "ts": "timestamp_ms",
+    "message": {"type": "text", "nullable": True, "family": "d", "qualifier": "m"},
+}
+FAMILIES: dict[str, Any] = {
+    "d": {
+        "versions": 3,
+        "ttl": "30d",
+        "compression": "ZSTD",
+        "encoding": "FAST_DIFF",
+        "bloom": "ROWCOL",
+        "keep_deleted": "TTL",
+        "block_size": 8_192,
+        "min_versions": 1,
+    },
+    "e": {"in_memory": True, "bloom": "ROWPREFIX_FIXED_LENGTH(8)"},
+}
+START_MS = 1_700_000_000_000
+ONE_BYTE = tuple(bytes([number]) for number in range(1, 16))
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest) -> str:
+    """A place in memory for this test alone."""
+    return f"memory:{request.node.name}"
+
+
+def rows(count: int = 400) -> list[dict[str, Any]]:
+    """Rows of 30 hosts."""
+    chance = random.Random(1)
+    return [
+        {"host": f"web-{chance.randrange(30)}", "ts": START_MS + 1_000 * number, "message": "hi"}
+        for number in range(count)
+    ]
+
+
+def same(one: Store, other: Store) -> bool:
+    """Whether two tables have the same families and regions."""
+    families = [sorted(store.described[0], key=lambda f: f.name) for store in (one, other)]
+    splits = [store.spec.splits for store in (one, other)]
+    return families[0] == families[1] and splits[0] == splits[1]
+
+
+def is_made_again(engine: Engine, table: str, url: str) -> str:
+    """The description of a table, once it has made the same table; without errors for `check`."""
+    found = describe(table, url)
+    again = rowkey.Design.loads(found.text)
+    assert () == lint.check(again).at_least("error")
+    with create_table(again, f"{url}.again") as made:
+        assert same(engine.table(table), made.store)
+        second = describe(table, f"{url}.again")
+    assert second.design.families == again.families
+    assert second.is_ours
+    return found.text
+
+
+@pytest.mark.parametrize(
+    ("key", "splits"),
+    [
+        ("[bucket(host, 16)][host][desc(ts)]", "per_bucket"),
+        ("[salt(8)][host][ts]", "per_bucket"),
+        ("[ts][host]", {"algorithm": "hex_string", "regions": 16}),
+        ("[host][ts]", []),
+    ],
+)
+def test_a_table_of_ours_is_its_design(url: str, key: str, splits: Any) -> None:
+    """What we made is described by its own design, word by word, and made again."""
+    words = {"fields": FIELDS, "families": FAMILIES, "splits": splits}
+    design = rowkey.Design("logs", key, **words)
+    with open_engine(url) as engine, create_table(design, url) as table:
+        with table.batch() as batch:
+            for row in rows(40):
+                batch.put(row)
+        found = describe("logs", url)
+        assert design == found.design
+        assert (True, 0) == (found.is_ours, found.sampled)
+        is_made_again(engine, "logs", url)
+
+
+def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
+    """Regions that have split and families that were altered are told as they are now."""
+    words = {"fields": FIELDS, "families": FAMILIES, "splits": "per_bucket"}
+    design = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", **words)
+    with open_engine(url) as engine, create_table(design, url) as table:
+        table.store.split(b"\2m")
+        table.store.alter([Family("d", versions=7, ttl_s=60)])
+        text = is_made_again(engine, "logs", url)
+    assert "the 5 regions begin now; it was made with 4" in text
+    assert 'ttl      = "1m"' in text
+    assert 7 == rowkey.Design.loads(text).families["d"].versions
+
+
+def test_who_knows_the_design_is_said(url: str) -> None:
+    """The catalog knows it, or the table itself; what only the catalog says may be outdated."""
+    design = rowkey.Design("logs", "[host][ts]", fields=FIELDS)
+    with create_table(design, url) as table:
+        words = table.store.described[1]
+        entry = table.catalog.read("logs")
+        assert entry is not None
+        assert "is remembered by its catalog, memory:" in described(url)
+        table.store.annotate({})
+        assert "another of this name may have been made since" in described(url)
+        table.store.annotate(words)
+        table.catalog.remove("logs", entry.version)
+        assert "is kept in the words of the table itself" in described(url)
+        table.store.annotate({**words, "rowkey.declaration": "0"})
+        assert "is not known: no catalog knows it, and of its own words" in described(url)
+        table.store.annotate({**words, "rowkey.catalog": "nowhere:x"})
+        assert "is kept in the words" in described(url)
+
+
+def described(url: str) -> str:
+    """The description of the table of logs, its comments on one line."""
+    return describe("logs", url).text.replace("\n#  ", "")
+
+
+def foreign(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> Engine:
+    """A table that nobody knows, with rows of two columns."""
+    engine = open_engine(url)
+    families = (Family("d", compression="GZ"), Family("e"))
+    store = engine.create(TableSpec("theirs", families, tuple(splits)))
+    columns = [("d", b"name", b"x y"), ("e", b"\0\1", b"v"), ("e", b"n-1", bytes(8))]
+    store.mutate([RowCells(k, [Cell(f, q, 7, v) for f, q, v in columns]) for k in keys])
+    return engine
+
+
+def words(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> tuple[str, str]:
+    """The key that is inferred, and the file; made again, and read by the design."""
+    known = sorted(set(keys))
+    with foreign(url, known, splits) as engine:
+        text = is_made_again(engine, "theirs", url)
+    key = rowkey.Design.loads(text).key
+    assert known == [key.encode(key.decode(one)) for one in known]
+    return str(key), text
+
+
+def ours(notation: str) -> list[bytes]:
+    """Keys of a design."""
+    key = rowkey.Design("t", notation, fields=FIELDS).key
+    return [key.encode(row) for row in rows()]
+
+
+def long(number: int) -> bytes:
+    """A number as Java's Bytes.toBytes makes it."""
+    return number.to_bytes(8, "big")
+
+
+CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
+    "our bucket": (
+        ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE,
+        "[bucket(text, 16)][text][desc(time)]",
+    ),
+    "our bucket of all": (
+        ours("[bucket(host, ts, 16, hash=crc32)][host][ts]"), ONE_BYTE,
+        "[bucket(text, time, 16, hash=crc32)][text][time]",
+    ),
+    "a salt": (ours("[salt(16)][host][ts]"), ONE_BYTE, "[bucket][text][time]"),
+    "time first": (ours("[ts][host:tail]"), (), "[time][text:tail]"),
+    "an MD5 in hexadecimal": (
+        [hashlib.md5(row["host"].encode()).hexdigest().encode() + b"_" + row["host"].encode()
+         for row in rows()], (), "[digest(text, 16, hash=md5, as=hex)]['_'][text:tail]",
+    ),
+    "digits of a hash that nobody knows": (
+        [hashlib.md5(b"pepper" + row["host"].encode()).hexdigest()[:8].encode() + b"_"
+         + row["host"].encode() for row in rows()], (), "[hash]['_'][text:tail]",
+    ),
+    "digits and text": (
+        [f"{n:08d}|web {n % 7}".encode() for n in range(100)], (), "[number]['|'][text:tail]",
+    ),
+    "text with separators": (
+        [f"web-{n % 7}|{n:04d}|x".encode() for n in range(100)], (), "[text:tail]",
+    ),
+    "OpenTSDB": (
+        [bytes([0, 0, m]) + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
+         + bytes([0, 0, 1, 0, 0, t]) for m in range(4) for h in range(5) for t in range(3)], (),
+        "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+    ),
+    "numbers": ([long(7 * n) for n in range(50)], (), "[number]"),
+    "a UUID": (
+        [bytes(random.Random(n).randbytes(6)) + b"\x4a\x01\x80" + random.Random(n).randbytes(7)
+         for n in range(50)], (), "[id]",
+    ),
+    "noise": ([random.Random(n).randbytes(3 + n % 9) for n in range(90)], (), "[bytes:tail]"),
+    "too few": ([b"a", b"b"], (), "[row:tail]"),
+    "none": ([], (), "[row:tail]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_format_of_a_key_is_inferred(name: str, url: str) -> None:
+    """What all keys bear out is declared with its evidence, the rest is bytes."""
+    keys, splits, expected = CASES[name]
+    key, text = words(url.replace("[", ".").replace("]", ""), keys, splits)
+    assert expected == key
+    assert "Its design is not known: no catalog knows it" in text
+
+
+def test_what_was_seen_of_columns_is_said(url: str) -> None:
+    """Columns become fields where their names are text, and values of unknown meaning are bytes."""
+    _, text = words(url, [b"row-%d" % n for n in range(30)])
+    fields = rowkey.Design.loads(text).fields
+    assert {"text": "text", "name": "text", "n_1": "bytes"} == {
+        name: field.type.name for name, field in fields.items()
+    }
+    assert "n-1" == fields["n_1"].words.qualifier
+    assert "# The column e:0001 is no field: its qualifier is no text." in text
+    assert "# in 30 of 30 rows, 8 bytes each, as Java makes of a long" in text.replace("\n#  ", "")
+
+
+def test_words_nobody_can_declare_are_told(url: str) -> None:
+    """A word of the table that a design file has no place for is told, and so is a lost catalog."""
+    with open_engine(url) as engine:
+        spec = TableSpec("theirs", (Family("d"),), (), {"MAX_FILESIZE": "4194304", "ours": "x"})
+        engine.create(spec)
+        text = describe("theirs", url).text
+    assert "# The table says MAX_FILESIZE = 4194304; a design has no word for it." in text
+    assert "# It has no row in the first 1 of its 1 regions." in text
+
+
+def test_many_families_are_allowed_as_they_are(url: str) -> None:
+    """What the rules call an error of a table that stands is allowed in its file."""
+    with open_engine(url) as engine:
+        engine.create(TableSpec("theirs", tuple(Family(f"f{n}") for n in range(12)), ()))
+        assert "rowkey: allow many-families" in is_made_again(engine, "theirs", url)
+
+
+@given(keys=st.sets(st.binary(min_size=1, max_size=12), min_size=20, max_size=60))
+def test_whatever_the_keys_they_are_read(keys: set[bytes]) -> None:
+    """Of any keys at all the format that is inferred reads every one back."""
+    from rowkey.observe.describing.keys import key_format, reads
+
+    known = sorted(keys)
+    assert reads(key_format(known, ()), known)
+    assert reads(key_format(known, ONE_BYTE), known)
+    assert reads(key_format([b"\1" + one for one in known], ONE_BYTE), [b"\1" + k for k in known])
+
+
+def test_bounds_of_regions_are_keys() -> None:
+    """The bounds of the made-up cluster are keys that a table can be split at."""
+    assert [b"\x40\x00", b"\x80\x00"] == [key_of(one) for one in (16_384, 32_768)]

@@ -1,0 +1,348 @@
+"""On a real cluster: proofs that are exact, heat that is seen while it burns, tables made again."""
+
+from __future__ import annotations
+
+import threading
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+import rowkey
+from cluster.files import stored_files
+from observe.test_describing import FAMILIES, ours, rows, same
+from observe.test_proving import READS, design_of
+from rowkey import lint
+from rowkey.cells import Cell, RowCells
+from rowkey.engines import now_ms
+from rowkey.observe import describe, prove, watch
+from rowkey.regions import to_binary
+from rowkey.table import create_table, drop_table
+from table.recordings import RECORDINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from cluster import Cluster, Judge
+    from rowkey import Design
+    from rowkey.engines.backends.hbase import HBase
+    from rowkey.observe import Live, Proof
+
+SIXTEEN = {"algorithm": "sample", "regions": 16}
+HASHED = {"key": "[bucket(sensor, 16)][sensor][timestamp]", "splits": "per_bucket"}
+BY_TIME = {"key": "[timestamp][sensor]", "splits": SIXTEEN}
+FILE_BYTES = 8_192
+"""Bytes of a file beside its blocks: index, Bloom filter, file info and trailer, of few rows."""
+FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"}
+START_MS = 1_700_000_000_000
+
+
+@pytest.fixture
+def still(hbase_engine: HBase) -> Iterator[None]:
+    """Neither balancer, splits nor merges, as long as something is proved."""
+    admin = hbase_engine.client.admin
+    was_balanced, were = admin.balancer(False), admin.splits_and_merges(False)
+    yield
+    admin.balancer(was_balanced)
+    admin.splits_and_merges(*were)
+
+
+@pytest.fixture
+def unbalanced(hbase_engine: HBase) -> Iterator[None]:
+    """No balancer that moves regions unasked."""
+    admin = hbase_engine.client.admin
+    was = admin.balancer(False)
+    yield
+    admin.balancer(was)
+
+
+def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
+    """Everything that was predicted is what was counted; the bytes are near."""
+    assert ([], 0, 0) == (list(found.remarks), found.difference, found.unknown)
+    assert found.is_exact
+    assert found.source.count == found.operations == sum(r.counted or 0 for r in found.by_region())
+    for phase in found.phases:
+        assert {0} == {predicted - counted for predicted, counted in phase.servers.values()}
+        assert 3 >= len(phase.servers)
+    for read in found.reads:
+        assert (10, "", 0) == (read.asked, read.why, read.wrong)
+        assert read.predicted <= read.counted <= read.most
+        assert read.regions_predicted == read.regions_counted
+    assert found.size is not None
+    assert found.size.counted <= found.size.predicted * 1.1 + found.size.resolution
+    counted = sum(stored_files(cluster, found.table))
+    regions = sum(bool(one.counted) for one in found.by_region()) * len(found.design.families)
+    predicted = found.size.predicted
+    assert abs(counted / (predicted + regions * FILE_BYTES) - 1) <= slack
+
+
+@pytest.mark.usefixtures("still")
+@pytest.mark.parametrize("words", [HASHED, BY_TIME], ids=["hashed", "time first"])
+def test_what_is_predicted_is_counted(
+    words: dict[str, Any], hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
+) -> None:
+    """The streams of NAB in five phases: no region, server or read differs."""
+    sample = RECORDINGS["nab"].sample(12_000, tmp_path)
+    found = prove(design_of("nab", **words), hbase_url, sample, phases=5, keep=True)
+    try:
+        check_proof(found, hbase_cluster, 0.10)
+    finally:
+        drop_table(found.table, hbase_url)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("still")
+@pytest.mark.parametrize("name", sorted(READS))
+@pytest.mark.parametrize("is_hashed", [True, False], ids=["ours", "time first"])
+def test_recordings_are_counted_as_predicted(
+    name: str,
+    is_hashed: bool,
+    hbase_cluster: Cluster,
+    hbase_url: str,
+    tmp_path: Path,
+) -> None:
+    """Each recording as a whole, in 20 phases: exact, and the bytes of files within 3 %."""
+    words: dict[str, Any] = {}
+    if not is_hashed:
+        time_field = {"nab": "timestamp", "cdnow": "date"}.get(name, "time")
+        rest = [f"[{one}]" for one in design_of(name).key.fields if one != time_field]
+        words = {"key": f"[{time_field}]{''.join(rest)}", "splits": SIXTEEN}
+    found = prove(
+        design_of(name, **words), hbase_url, RECORDINGS[name].sample(None, tmp_path), keep=True
+    )
+    try:
+        assert 20 == len(found.phases)
+        check_proof(found, hbase_cluster, 0.03)
+    finally:
+        drop_table(found.table, hbase_url)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("still")
+def test_all_flights_are_counted_as_predicted(
+    hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
+) -> None:
+    """A year of flights with 19 columns: exact, and the bytes of files within 3 %."""
+    reads = [{"name": "a flight", "where": "carrier = ? and flight = ?", "order": "time"}]
+    design = rowkey.Design("flights", **RECORDINGS["flights"].words, reads=reads)
+    sample = RECORDINGS["flights"].sample(None, tmp_path)
+    found = prove(design, hbase_url, sample, keep=True)
+    try:
+        check_proof(found, hbase_cluster, 0.03)
+    finally:
+        drop_table(found.table, hbase_url)
+
+
+class Writer:
+    """Writes rows without a pause, some hundreds a second, until the block ends.
+
+    Args:
+        design: into the table of which.
+        url: where that is made.
+    """
+
+    def __init__(self, design: Design, url: str) -> None:
+        self.table, self.url = create_table(design, url), url
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        self.problem: Exception | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(150)
+        self.table.close()
+        drop_table(self.table.design.table, self.url)
+        assert not self._thread.is_alive(), "the writer does not end"
+
+    def _run(self) -> None:
+        number = 0
+        try:
+            while not self._over.wait(0.05):
+                with self.table.batch() as batch:
+                    for _ in range(100):
+                        host = f"web-{number * 617 % 500}"
+                        batch.put({"host": host, "ts": START_MS + number})
+                        number += 1
+        except rowkey.RowkeyError as problem:
+            self.problem = problem
+
+    def watched(
+        self, lasting_s: float, events: Mapping[int, Callable[[], object]] | None = None
+    ) -> list[Live]:
+        """What is seen of the table, once a second; things happen behind some of the looks."""
+        found = []
+        name = self.table.design.table
+        for number, one in enumerate(watch(name, self.url, every_s=1.0, for_s=lasting_s)):
+            found.append(one)
+            (events or {}).get(number, lambda: None)()
+        assert self.problem is None
+        return found
+
+
+def design(key: str, **words: Any) -> Design:
+    """The design of a table of its own for three servers."""
+    name = f"live.{token_hex(4)}"
+    return rowkey.Design(name, key, fields=FIELDS, cluster={"servers": 3}, **words)
+
+
+def rates(seen: list[Live]) -> list[int | None]:
+    """All rates of all regions in all looks."""
+    return [
+        rate
+        for region in (r for i in seen[-1].intervals for r in i.regions)
+        for rate in (region.writes, region.reads)
+    ]
+
+
+def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
+    """Keys that begin with time heat one server at a time, and the cause is named."""
+    splits = [to_binary((START_MS + 4_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
+    with Writer(design("[ts][host]", splits=splits), hbase_url) as writer:
+        seen = writer.watched(12)
+    assert "hot" == seen[-1].writes.word
+    assert "moving_front" == seen[-1].causes[0].code
+    assert 3 == seen[-1].writes.servers
+
+
+@pytest.mark.usefixtures("unbalanced")
+def test_a_good_table_is_even_through_a_move_and_a_split(
+    hbase_engine: HBase, hbase_url: str
+) -> None:
+    """A region that moves and one that splits make no false alarm and no negative rate."""
+    admin = hbase_engine.client.admin
+    even = design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
+    name = even.table
+    events = {
+        4: lambda: admin.move(admin.regions(name)[0]),
+        9: lambda: admin.split(name, b"\x05m"),
+    }
+    with Writer(even, hbase_url) as writer:
+        seen = writer.watched(26, events)
+    assert set() == {one.writes.word for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
+    assert min(rate for rate in rates(seen) if rate is not None) >= 0
+    whys = {region.why for i in seen[-1].intervals for region in i.regions} - {""}
+    assert {"split off"} == {why for why in whys if not why.startswith("moved here from ")}
+    assert any(why.startswith("moved here from ") for why in whys)
+    unknown = [i.is_known("writes") for i in seen[-1].intervals]
+    assert unknown.count(False) >= 2
+    assert unknown[-1]
+
+
+@pytest.mark.long
+def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
+    """A server that is killed and comes back makes looks that fail or do not know, and no alarm."""
+    even = design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
+    server = hbase_cluster.server_names[0]
+    events = {
+        5: lambda: hbase_cluster.kill(server),
+        15: lambda: hbase_cluster.restart(server),
+    }
+    with Writer(even, hbase_url) as writer:
+        seen = writer.watched(60, events)
+    assert "hot" not in {one.writes.word for one in seen}
+    assert min(rate for rate in rates(seen) if rate is not None) >= 0
+    assert seen[-1].intervals[-1].is_known("writes")
+    assert any(not i.is_known("writes") for i in seen[-1].intervals)
+
+
+def is_made_again(engine: HBase, table: str, url: str) -> str:
+    """The description of a table, once it has made one of another name that differs in nothing."""
+    found = describe(table, url)
+    assert () == lint.check(found.design).at_least("error")
+    copy = f"copy.{token_hex(4)}"
+    text = found.text.replace(f'"{table}"', f'"{copy}"', 1)
+    with create_table(rowkey.Design.loads(text), url) as made:
+        assert same(engine.table(table), made.store)
+        again = describe(copy, url)
+        one, other = (engine.client.admin.describe(name) for name in (table, copy))
+        assert one.families == other.families
+        assert one.others == other.others
+        words = [
+            {word: value for word, value in d.attributes.items() if not word.startswith("rowkey.")}
+            for d in (one, other)
+        ]
+        assert words[0] == words[1]
+    drop_table(copy, url)
+    assert again.is_ours
+    assert again.design.families == found.design.families
+    return found.text
+
+
+@pytest.mark.parametrize("key", ["[bucket(host, 16)][host][desc(ts)]", "[salt(4)][host][ts]"])
+@pytest.mark.parametrize("is_known", [True, False], ids=["with its words", "without"])
+def test_tables_of_ours_are_made_again(
+    key: str, is_known: bool, hbase_engine: HBase, hbase_url: str
+) -> None:
+    """Salted or bucketed, with the words of rowkey or without, the description makes the same."""
+    name = f"ours.{token_hex(4)}"
+    words: dict[str, Any] = {"fields": FIELDS, "splits": "per_bucket"}
+    families = {"d": {**FAMILIES["d"], "compression": "GZ"}, "e": FAMILIES["e"]}
+    with create_table(rowkey.Design(name, key, families=families, **words), hbase_url) as table:
+        with table.batch() as batch:
+            for row in rows(300):
+                batch.put({"host": row["host"], "ts": row["ts"]})
+        if not is_known:
+            table.store.annotate({})
+            entry = table.catalog.read(name)
+            assert entry is not None
+            table.catalog.remove(name, entry.version)
+        text = is_made_again(hbase_engine, name, hbase_url)
+    if is_known:
+        drop_table(name, hbase_url)
+    else:
+        hbase_engine.drop(name)
+    found = str(rowkey.Design.loads(text).key)
+    inferred = {"b": "[bucket(text, 16)][text][desc(time)]", "s": "[bucket][text][time]"}
+    assert (key if is_known else inferred[key[1]]) == found
+
+
+OPENTSDB: dict[str, dict[str, dict[str, str]]] = {
+    "uid": {"id": {}, "name": {}},
+    "data": {"t": {"VERSIONS": "1", "COMPRESSION": "GZ", "DATA_BLOCK_ENCODING": "DIFF",
+                   "TTL": "2592000"}},
+    "meta": {"name": {"BLOOMFILTER": "ROW"}},
+}  # fmt: skip
+"""Tables as the script of OpenTSDB makes them. Source: opentsdb, src/create_table.sh."""
+
+
+@pytest.mark.parametrize("kind", OPENTSDB)
+def test_tables_of_the_java_client_are_made_again(
+    kind: str, hbase_engine: HBase, hbase_judge: Judge, hbase_url: str
+) -> None:
+    """Tables that the official client made, with its rows: the description makes the same."""
+    name = f"theirs.{kind}.{token_hex(4)}"
+    splits = [bytes([0, 0, n]) for n in range(1, 4)] if kind == "data" else []
+    hbase_judge.create(name, OPENTSDB[kind], splits)
+    family = next(iter(OPENTSDB[kind]))
+    hour = 1_700_000_000 // 3_600 * 3_600
+    keys = [
+        bytes([0, 0, m]) + (hour + 3_600 * h).to_bytes(4, "big") + bytes([0, 0, 1, 0, 0, t])
+        for m in range(4)
+        for h in range(5)
+        for t in range(3)
+    ]
+    cells = [Cell(family, b"\x00\x01", now_ms(), b"\x07")]  # older ones have outlived their time
+    hbase_judge.mutate(name, [RowCells(key, cells) for key in keys])
+    text = is_made_again(hbase_engine, name, hbase_url)
+    assert "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]" == str(rowkey.Design.loads(text).key)
+    hbase_judge.drop(name)
+
+
+def test_rows_of_others_are_described(
+    hbase_engine: HBase, hbase_judge: Judge, hbase_url: str
+) -> None:
+    """Keys that another program made as ours are, bucket and all, are recognised from its rows."""
+    name = f"theirs.keys.{token_hex(4)}"
+    hbase_judge.create(name, {"d": {}}, [bytes([n]) for n in range(1, 16)])
+    cells = [Cell("d", b"m", 1, b"hi"), Cell("d", b"\xff\x00", 1, b"?")]
+    keys = sorted(set(ours("[bucket(host, 16)][host][ts]")))
+    hbase_judge.mutate(name, [RowCells(key, cells) for key in keys])
+    text = is_made_again(hbase_engine, name, hbase_url)
+    assert "[bucket(text, 16)][text][time]" == str(rowkey.Design.loads(text).key)
+    assert "The column d:ff00 is no field" in text
+    hbase_judge.drop(name)

@@ -1,0 +1,199 @@
+"""What is predicted of a recording is what the regions of a table count, phase by phase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey import Design
+from rowkey.cells import block_bytes
+from rowkey.engines import OpenRegion, open_engine
+from rowkey.errors import Refused, SampleError
+from rowkey.observe import Proof, prove
+from rowkey.observe.proving.sizes import Cells
+from rowkey.regions import Boundaries
+from rowkey.simulate import Replay, source_of
+from table.recordings import RECORDINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ("nab", "shipped flights", "apache", "cdnow")
+"""Recordings that come with the repository."""
+READS: dict[str, list[dict[str, Any]]] = {
+    "nab": [
+        {"name": "one sensor", "where": "sensor = ?", "limit": 10},
+        {"name": "a day of all", "where": "timestamp >= ? and timestamp < ?", "span": "1d"},
+        {"name": "one row", "where": "sensor = ? and timestamp = ?"},
+    ],
+    "shipped flights": [{"name": "an hour", "where": "time >= ? and time < ?", "span": "1h"}],
+    "apache": [{"name": "a client", "where": "client = ?", "order": "time desc", "limit": 5}],
+    "cdnow": [{"name": "a day", "where": "date = ?"}],
+}
+
+
+def design_of(name: str, **words: Any) -> Design:
+    """The design of a recording, with reads."""
+    return Design(
+        name.replace(" ", "_"), **(RECORDINGS[name].words | {"reads": READS[name]} | words)
+    )
+
+
+def proved(name: str, url: str, folder: Path, rows: int = 3_000, **words: Any) -> Proof:
+    """A recording's first rows, proved in five phases."""
+    sample = RECORDINGS[name].sample(rows, folder)
+    return prove(design_of(name, **words), url, sample, phases=5)
+
+
+@pytest.mark.parametrize("place", ["memory", "rocks"])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_predicted_is_counted(name: str, place: str, tmp_path: Path) -> None:
+    """Per region, server and phase the difference is 0, and reads are within one a range."""
+    url = f"memory:proof-{name}" if place == "memory" else f"rocks:{tmp_path / 'data'}"
+    found = proved(name, url, tmp_path)
+    assert found.is_exact
+    assert (0, 0) == (found.difference, found.unknown)
+    assert 5 == len(found.phases)
+    assert found.source.count == found.operations == sum(r.counted or 0 for r in found.by_region())
+    assert len(READS[name]) == len(found.reads)
+    for read in found.reads:
+        assert (10, "", 0) == (read.asked, read.why, read.wrong)
+        assert read.predicted <= read.counted <= read.most
+        assert 0 < read.regions_counted <= read.regions_predicted
+    assert found.size is None
+    with open_engine(url) as engine:
+        assert [] == [table for table in engine.tables() if "proof" in table]
+
+
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "ids of a dictionary": {"key": "[code(sensor)][timestamp]"},
+    "slices of time": {"key": "[sensor][time_slice(timestamp, 1d)]"},
+    "a digest": {"key": "[digest(sensor, 4)][timestamp]"},
+    "remainders of time": {"key": "[mod(timestamp, 7)][timestamp][sensor]", "splits": "per_bucket"},
+    "time is the timestamp": {
+        "key": "[sensor]",
+        "fields": {
+            **RECORDINGS["nab"].words["fields"],
+            "timestamp": {"type": "timestamp_s", "at": "timestamp"},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
+    """Wherever fields live, and whatever the parts of the key, regions count what was predicted."""
+    found = proved("nab", f"memory:layout-{name}", tmp_path, rows=1_000, **LAYOUTS[name])
+    assert found.is_exact
+    assert found.operations == sum(r.counted or 0 for r in found.by_region()) > 0
+    reasons = {read.why for read in found.reads}
+    assert reasons == ({SHARED} if name == "slices of time" else {""})
+
+
+SHARED = "many events share a row, and regions count the pieces in which it is read"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> None:
+    """Of all events, some of them written twice, the bytes are counted cell by cell."""
+    design = design_of(name)
+    source = source_of(
+        design, RECORDINGS[name].sample(400, tmp_path), None,
+        second_half=False, seed=0, fields=design.fields,
+    )  # fmt: skip
+    source.first = 0
+    found = Cells(design)
+    standing: dict[tuple[bytes, str, bytes], int] = {}
+    for events in source.replayed():
+        for rows in (events.rows, events.rows.slice(0, 50)):
+            found.add(rows)
+            for row in rows.to_pylist():
+                written = design.layout.write(row)
+                for cell in written.cells:
+                    if cell.kind.name == "PUT":
+                        standing[written.row, cell.family, cell.qualifier] = block_bytes(
+                            len(written.row), len(cell.family), len(cell.qualifier), len(cell.value)
+                        )
+    assert sum(standing.values()) == found.bytes() != 0
+
+
+def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
+    """Where a family keeps several versions, what was written twice is not predicted."""
+    design = design_of("nab", families={"d": {"versions": 3}})
+    source = source_of(
+        design, RECORDINGS["nab"].sample(40, tmp_path), None,
+        second_half=False, seed=0, fields=design.fields,
+    )  # fmt: skip
+    found = Cells(design)
+    (events,) = source.replayed()
+    found.add(events.rows)
+    assert found.bytes()
+    found.add(events.rows)
+    assert found.bytes() is None
+
+
+def test_the_table_can_be_kept(tmp_path: Path) -> None:
+    """Who asks for it finds the table that was written, under its own name."""
+    sample = RECORDINGS["nab"].sample(500, tmp_path)
+    found = prove(design_of("nab"), "memory:kept", sample, phases=1, keep=True)
+    with open_engine("memory:kept") as engine:
+        assert [found.table] == engine.tables()
+        counts = engine.table(found.table).regions()
+    assert [one.counted for one in found.by_region()] == [one.writes for one in counts]
+
+
+def test_a_wrong_prediction_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Regions elsewhere than predicted differ, although the sum is the same."""
+    from rowkey.observe.proving import running
+
+    def shifted(design: Design, boundaries: Boundaries, *more: Any) -> Any:
+        wrong = Boundaries([*boundaries.splits[1:], boundaries.splits[-1] + b"\xff"])
+        return replay(design, wrong, *more)
+
+    replay = Replay
+    monkeypatch.setattr(running, "Replay", shifted)
+    found = proved("nab", "memory:wrong", tmp_path, splits={"algorithm": "sample", "regions": 16})
+    assert found.difference > 0
+    assert not found.is_exact
+
+
+def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A region that forgot its count makes the proof incomplete, not wrong."""
+    from rowkey.engines.contract import Store
+
+    opening = iter(range(10_000))
+
+    def moved(store: Store, _: float | None = None) -> list[OpenRegion]:
+        number = next(opening)
+        return [
+            OpenRegion(
+                one.start, one.stop, one.writes, one.reads, "rs", (place, number * (place == 3))
+            )
+            for place, one in enumerate(store.regions())
+        ]
+
+    monkeypatch.setattr(Store, "openings", moved)
+    found = proved("nab", "memory:moved", tmp_path)
+    assert (0, 5) == (found.difference, found.unknown)
+    assert not found.is_exact
+    assert any("switch the balancer off" in said for said in found.remarks)
+    assert [None] == [one.counted for one in found.by_region() if one.why]
+
+
+def test_a_random_salt_is_predicted_in_sum(tmp_path: Path) -> None:
+    """Where chance decides the region only the sums of phases are compared."""
+    found = proved("nab", "memory:salt", tmp_path, key="[salt(8)][sensor][timestamp]",
+                   splits="per_bucket")  # fmt: skip
+    assert found.is_exact
+    assert {"which row has which salt is chance"} == {read.why for read in found.reads}
+    assert found.phases[0].difference > 0
+
+
+def test_what_cannot_be_proved_is_refused(tmp_path: Path) -> None:
+    """Without a recording there is nothing to write, and there are bounds to the phases."""
+    design = design_of("nab", splits=[])
+    with pytest.raises(SampleError, match="have no columns that could be written"):
+        prove(design, "memory:none")
+    with pytest.raises(Refused, match="phases: 0 is out of range"):
+        prove(design, "memory:none", RECORDINGS["nab"].sample(9, tmp_path), phases=0)

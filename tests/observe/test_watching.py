@@ -1,0 +1,213 @@
+"""A table in use is seen as hot where it is, for the right reason, and as even where it is not."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.errors import Refused, Unsupported
+from rowkey.observe import Live, watch
+from rowkey.regions import to_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey import Design
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"}
+START_MS = 1_700_000_000_000
+EACH = 2_000
+"""Rows between two looks."""
+
+
+class Writer:
+    """Writes rows while the watcher sleeps, so that no clock decides what is counted.
+
+    Args:
+        table: into which.
+        hosts: gives the host of each row.
+    """
+
+    def __init__(self, table: Table, hosts: Callable[[int], str]) -> None:
+        self.table, self.hosts = table, hosts
+        self.now = 0.0
+        self.numbers = count()
+        self.happens: dict[int, Callable[[], None]] = {}
+        self.looks = 0
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass and rows come."""
+        self.now += seconds
+        if seconds:
+            with self.table.batch() as batch:
+                for number in (next(self.numbers) for _ in range(EACH)):
+                    batch.put({"host": self.hosts(number), "ts": START_MS + number})
+        self.looks += 1
+        self.happens.get(self.looks, lambda: None)()
+
+    def clock(self) -> float:
+        """The seconds that were slept."""
+        return self.now
+
+    def watched(self, looks: int, url: str, design: Design | None = None) -> list[Live]:
+        """What is seen, look by look."""
+        return list(
+            watch(
+                self.table.design.table,
+                url,
+                design=design,
+                every_s=2.0,
+                for_s=2.0 * (looks - 1),
+                sleep=self.sleep,
+                clock=self.clock,
+            )
+        )
+
+
+def many(number: int) -> str:
+    """One of 500 hosts, each as busy."""
+    return f"web-{number * 617 % 500}"
+
+
+def few(number: int) -> str:
+    """One of 500 hosts, of which one sends half of all rows."""
+    return "web-7" if number % 2 else many(number)
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest) -> str:
+    """A place in memory for this test alone."""
+    return f"memory:{request.node.name}"
+
+
+def table_at(url: str, key: str, **words: Any) -> Table:
+    """An empty table for four servers."""
+    design = rowkey.Design("logs", key, fields=FIELDS, cluster={"servers": 4}, **words)
+    return rowkey.open(design, url)
+
+
+def splits_by_time() -> list[str]:
+    """Region bounds within the times that come, as a list of keys in a design file has them."""
+    keys = ((START_MS + 4_000 * number).to_bytes(8, "big") for number in range(1, 8))
+    return [to_binary(key) for key in keys]
+
+
+def test_an_even_table_is_even(url: str) -> None:
+    """Rows behind a hashed bucket are even, look after look, and nothing is explained."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, many).watched(6, url)
+    assert ["unknown", *["even"] * 5] == [one.writes.word for one in seen]
+    assert {()} == {one.causes for one in seen}
+    assert [None, *[EACH] * 5] == [
+        one.intervals[-1].total("writes") if one.intervals else None for one in seen
+    ]
+    assert 5 * EACH == seen[-1].writes.events
+
+
+def test_a_front_is_hot_and_named(url: str) -> None:
+    """A key that begins with time is hot, because its front moves."""
+    with table_at(url, "[ts][host]", splits=splits_by_time()) as table:
+        seen = Writer(table, many).watched(6, url)[-1]
+    assert "hot" == seen.writes.word
+    assert "moving_front" == seen.causes[0].code
+    assert seen.is_hot
+
+
+def test_a_busy_host_is_hot_and_named(url: str) -> None:
+    """Where one host sends half of all rows, the host is named."""
+    with table_at(url, "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, few).watched(6, url)[-1]
+    assert "hot" == seen.writes.word
+    assert ["hot_entity"] == [cause.code for cause in seen.causes]
+    assert "web-7" in seen.causes[0].message
+
+
+def test_a_time_bucket_is_named(url: str) -> None:
+    """Remainders of times that come in steps of their divisor all are one number."""
+    with table_at(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+        writer.numbers = count(0, 16)
+        seen = writer.watched(4, url)[-1]
+    assert "hot" == seen.writes.word
+    assert "time_only_bucket" == seen.causes[0].code
+    assert "1 of 16" in seen.causes[0].message
+
+
+def test_a_split_in_between_is_no_alarm(url: str) -> None:
+    """The interval of a split has no figure, and those around it are even."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+        writer.happens[3] = lambda: table.store.split(b"\x05m")
+        seen = writer.watched(7, url)
+    assert ["unknown", *["even"] * 6] == [one.writes.word for one in seen]
+    split = seen[2].intervals[-1]
+    assert not split.is_known("writes")
+    assert {"", "split off"} == {one.why for one in split.regions}
+    rates = [r.writes for one in seen for i in one.intervals for r in i.regions]
+    assert min(rate for rate in rates if rate is not None) >= 0
+    assert any("split off" in said for said in seen[2].remarks)
+
+
+def test_what_cannot_be_read_is_said_and_survived(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that fails is told; the next interval is longer, and its rates are right."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+        kind = type(table.store)
+        openings = kind.openings
+
+        def failing(store: Any, wait_s: float | None = None) -> Any:
+            if writer.looks == 3:
+                raise Unsupported("logs", "some of its regions are on no server")
+            return openings(store, wait_s)
+
+        monkeypatch.setattr(kind, "openings", failing)
+        seen = writer.watched(5, url)
+    assert [0, 0, 1, 1, 1] == [one.missed for one in seen]
+    assert any("on no server" in said for said in seen[2].remarks)
+    assert [(2.0, EACH), (4.0, 2 * EACH), (2.0, EACH)] == [
+        (one.length_s, one.total("writes")) for one in seen[-1].intervals
+    ]
+    assert "even" == seen[-1].writes.word
+
+
+def test_looks_that_come_late_are_left_out(url: str) -> None:
+    """Where a look takes long, the next one is due a while later, and the end stays where it is."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+
+        def take_long() -> None:
+            writer.now += 5.0
+
+        writer.happens[3] = take_long
+        seen = writer.watched(7, url)
+    assert 5 == len(seen)
+    assert [2.0, 7.0, 1.0, 2.0] == [one.length_s for one in seen[-1].intervals]
+    assert 12.0 == seen[-1].intervals[-1].at_s
+
+
+def test_a_table_nobody_knows_has_rates_but_no_reasons(url: str) -> None:
+    """Without a design there is one server and no cause, and that is said."""
+    with table_at(url, "[ts][host]", splits=splits_by_time()) as table:
+        table.store.annotate({})
+        table.catalog.remove("logs", table.catalog.read("logs").version)  # type: ignore[union-attr]
+        writer = Writer(table, many)
+        seen = writer.watched(3, url)[-1]
+        told = writer.watched(3, url, design=table.design)[-1]
+    assert seen.design is None
+    assert ("even", 1) == (seen.writes.word, seen.writes.servers)
+    assert ("hot", "moving_front") == (told.writes.word, told.causes[0].code)
+
+
+def test_what_cannot_be_watched_is_refused(url: str) -> None:
+    """A table that is not there, and times that are none."""
+    with table_at(url, "[ts][host]"):
+        with pytest.raises(Refused, match="there is no table lags; expected logs"):
+            next(watch("lags", url))
+        with pytest.raises(Refused, match="every_s: 0 s is out of range"):
+            watch("logs", url, every_s=0)

@@ -1,0 +1,98 @@
+"""Words that follow a number: one of a thing is not called several, in whatever is printed."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from rowkey.advise import compare
+from rowkey.design import Design, properties_of
+from rowkey.lint import RULES, check, look
+from rowkey.render import check_lines, print_comparison, print_simulation
+from rowkey.simulate import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ONE = re.compile(
+    r"(?<![\w.,])(?<! to )1 "
+    r"(buckets|bytes|cells|columns|days|designs|digits|errors|events|families|fields|"
+    r"files|fragments|gets|keys|leading values|levels|numbers|operations|others|parts|ranges|reads|"
+    r"regions|remarks|rows|salts|seconds|servers|slices|splits|times|values|versions|warnings|"
+    r"windows|years|(?:different|empty|such|logical|sampled|separate) \w+s)\b"
+)
+FIELDS: dict[str, Any] = {
+    "u": {"type": "text", "max_bytes": 1},
+    "n": "u8",
+    "ts": "timestamp_s",
+    "v": {"type": "u8", "nullable": True},
+}
+KEYS = ("[u][ts]", "[ts][u]", "[bucket(u, 1)][u]", "[salt(2)][u]", "[n]", "[bucket(ts, 2)][ts][u]",
+        "[u:raw][n]", "[digest(u, 1)]", "[mod(n, 2)][n][u]", "[code(u)][ts]")  # fmt: skip
+READS = [
+    {"name": "one", "where": "u = ?", "order": "ts desc", "limit": 1},
+    {"name": "some", "where": "ts >= ? and v = ?", "limit": 1},
+]
+
+
+def printed(design: Design, sample: Path | None) -> Iterator[str]:
+    """All lines that check and simulate print of a design."""
+    seen = look(design, sample) if sample is not None else None
+    facts = seen.facts if seen is not None else None
+    yield from check_lines(
+        "d.toml", design, properties_of(design, facts), check(design, seen), None
+    )
+    if sample is not None:
+        out = StringIO()
+        print_simulation(run(design, sample), Console(file=out, width=10_000))
+        yield from out.getvalue().splitlines()
+
+
+def wrong(lines: Iterator[str]) -> list[str]:
+    """Those that call one several."""
+    return [line for line in lines if ONE.search(line)]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("servers", [1, 2])
+def test_one_is_not_called_several(key: str, servers: int, tmp_path: Path) -> None:
+    """Of one server, one region, one bucket, one event or one value, and of two."""
+    sample = tmp_path / "rows.csv"
+    for splits, events, values in product((["8"], []), (1, 2, 3, 120), (1, 2)):
+        rows = [f"{n % values},{n % values},{n * 60},{n % 2 or ''}\n" for n in range(events)]
+        sample.write_text("u,n,ts,v\n" + "".join(rows))
+        cluster = {"servers": servers, "capacity": "1/s"}
+        writes = {"rate": "1/s"}
+        families = {"d": {"ttl": "1d"}}
+        design = Design("t", key, fields=FIELDS, splits=splits, cluster=cluster, reads=READS,
+                        writes=writes, families=families)  # fmt: skip
+        assert [] == wrong(printed(design, sample))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_rule_calls_one_several(rule: str) -> None:
+    """In its bad design, on one server and on two."""
+    for servers in (1, 2):
+        text = re.sub(r"(?m)^servers *=.*$", "", RULES[rule].bad)
+        text = text if "[cluster]" in text else f"{text}\n[cluster]\n"
+        text = text.replace("[cluster]", f"[cluster]\nservers = {servers}")
+        assert [] == wrong(printed(Design.loads(text), None))
+
+
+def test_no_comparison_calls_one_several(tmp_path: Path) -> None:
+    """Of two designs on one server under one event."""
+    sample = tmp_path / "rows.csv"
+    sample.write_text("u,n,ts,v\n1,1,60,1\n")
+    designs = [
+        Design("t", key, fields=FIELDS, splits=[], cluster={"servers": 1}, reads=READS)
+        for key in ("[u][ts]", "[ts][u]")
+    ]
+    out = StringIO()
+    print_comparison(compare(designs, sample), Console(file=out, width=10_000))
+    assert [] == wrong(iter(out.getvalue().splitlines()))

@@ -1,0 +1,139 @@
+"""A running table and a proof, as documents and as text."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from observe.test_proving import proved
+from observe.test_watching import Writer, few, many, table_at
+from rowkey.observe import Sized
+from rowkey.render import (
+    LIVE,
+    PROVE,
+    live_document,
+    paths_of,
+    print_live,
+    print_proof,
+    proof_document,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def printed(show: Callable[[Any, Console], None], found: Any, width: int = 100) -> list[str]:
+    """What a terminal of a width would show, without colours."""
+    stream = io.StringIO()
+    show(found, Console(file=stream, width=width, force_terminal=False, highlight=False))
+    return stream.getvalue().splitlines()
+
+
+def named(document: Any) -> set[str]:
+    """The paths of a document as its table spells them: any name below `evidence` is one."""
+    return {re.sub(r"evidence\..*", "evidence.*", path) for path in paths_of(document)}
+
+
+def test_every_field_of_a_running_table_is_told() -> None:
+    """The document of a hot table that was looked at has every field of the reference, no other."""
+    with table_at("memory:told", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, few).watched(4, "memory:told")
+    document = live_document(seen[-1])
+    assert set(LIVE) - {"remarks[]"} == named(document) - {"remarks[]"}
+    assert ("hot", 3, "logs") == (
+        document["writes"]["word"],
+        document["intervals"],
+        document["table"],
+    )
+    assert [] == live_document(seen[0])["regions"]
+    assert 1_000.0 == sum(region["writes_per_s"] for region in document["regions"])
+    assert 1_000.0 == sum(server["writes_per_s"] for server in document["servers"])
+
+
+def test_a_hot_table_is_shown_with_its_reason() -> None:
+    """The page says how hot, why and where; each line fits, and an unknown rate is a question."""
+    with table_at("memory:shown", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, few)
+        writer.happens[3] = lambda: table.store.split(b"\x05m")
+        seen = writer.watched(5, "memory:shown")
+    for width in (60, 100):
+        lines = printed(print_live, seen[-1], width)
+        assert max(map(len, lines)) <= width
+    assert lines[0].startswith("logs  [bucket(host, 16)][host][ts]  20")
+    assert lines[1].startswith("writes HOT: the fullest of 4 servers, s")
+    text = "\n".join(lines)
+    assert "host web-7 takes" in text.replace("\n    ", " ")
+    assert "[hot_entity]" in text
+    split = printed(print_live, seen[2])
+    assert any(line.rstrip().endswith("?") for line in split)
+    assert any("split off" in line for line in split)
+
+
+def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
+    """Without a design regions are told by their bytes."""
+    with table_at("memory:bytes", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        table.store.annotate({})
+        table.catalog.remove("logs", 1)
+        seen = Writer(table, many).watched(3, "memory:bytes")[-1]
+    assert None is live_document(seen)["key"]
+    lines = printed(print_live, seen)
+    assert lines[0].startswith("logs  a key that nobody knows")
+    assert any(r"\x0F" in line for line in lines)
+
+
+def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
+    """The documents of proofs on a cluster and in memory have every field of the reference."""
+    found = proved("nab", "memory:proof", tmp_path, rows=600)
+    document = proof_document(replace(found, size=Sized(1_000, 900, 50, is_plain=False)))
+    told = set(paths_of(document)) | {"size", "remarks[]"}
+    assert set(PROVE) == told
+    assert (True, 0, 0) == (document["exact"], document["difference"], document["unknown"])
+    assert None is proof_document(found)["size"]
+
+
+def test_a_proof_is_shown(tmp_path: Path) -> None:
+    """The page says whether it is exact, and lists regions and reads."""
+    lines = printed(print_proof, proved("nab", "memory:page", tmp_path, rows=600))
+    assert lines[1].startswith("EXACT: 300 writes in 5 phases; predicted and counted differ by 0")
+    assert any(line.startswith("read one sensor: asked 10 times, 10 ranges;") for line in lines)
+    regions = [line.split(maxsplit=3) for line in lines[4:20]]
+    assert 300 == sum(int(predicted) for predicted, *_ in regions)
+    assert {"0"} == {apart for _, _, apart, _ in regions}
+
+
+def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
+    """How far the bytes are apart is said where megabytes do not hide it."""
+    found = proved("nab", "memory:bytes-told", tmp_path, rows=60)
+    shown = [
+        next(
+            line
+            for line in printed(print_proof, replace(found, size=size), 200)
+            if line.startswith("bytes: ")
+        )
+        for size in (
+            Sized(1_000_000, 1_021_000, 0, is_plain=True),
+            Sized(1_000_000, 500_000, 16_000, is_plain=False),
+            Sized(1_000_000, 0, 1_048_576, is_plain=True),
+        )
+    ]
+    known = "bytes: 1,000,000 of cells predicted"
+    encoded = "encoded or compressed, so fewer are to be expected"
+    assert [
+        f"{known}, 1,021,000 on disk, +2.1%",
+        f"{known}, 500,000 and up to 16,000 more on disk, -50.0%; {encoded}",
+        f"{known}, 0 and up to 1,048,576 more on disk",
+    ] == shown
+
+
+def test_a_salted_proof_says_so(tmp_path: Path) -> None:
+    """What is only predicted in sum is said to be."""
+    words: dict[str, Any] = {"key": "[salt(4)][sensor][timestamp]", "splits": "per_bucket"}
+    lines = printed(print_proof, proved("nab", "memory:salty", tmp_path, rows=600, **words))
+    assert lines[1].startswith("EXACT")
+    assert any("regions differ by chance" in line for line in lines)
+    assert any(line.startswith("read one sensor: not asked") for line in lines)

@@ -1,0 +1,267 @@
+"""Proves the designs of `examples/proof` on a real cluster, and writes `docs/proof.md`.
+
+Every recording that ships with rowkey is written by four designs into a cluster of three region
+servers, in twenty phases. After each of them every region is asked what it counted. What was
+measured is kept in `benchmarks/proof.json` after each design, so that an interrupted run goes on
+where it stopped; a design that was changed is measured anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+from timing import machine  # noqa: E402
+
+from cluster import Cluster  # noqa: E402 - it stands beside the tests
+from cluster.files import stored_files  # noqa: E402
+from rowkey import Design  # noqa: E402
+from rowkey.hbase import connect  # noqa: E402
+from rowkey.observe import prove  # noqa: E402
+from rowkey.table import drop_table  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.observe import Proof
+
+DESIGNS = ROOT / "examples" / "proof"
+MEASURED = ROOT / "benchmarks" / "proof.json"
+PAGE = ROOT / "docs" / "proof.md"
+PHASES = 20
+RECORDINGS = {
+    "flights": "departures from New York in 2013",
+    "nab": "measurements of 47 streams, from the Numenta Anomaly Benchmark",
+    "orders": "purchases of 23,570 customers of CDNOW",
+    "apache": "requests to a web server",
+}
+"""What is written, by the folder of the designs, the largest first."""
+KINDS = {
+    "time_first": "time first",
+    "advised": "as the guides advise",
+    "hashed": "hashed bucket",
+    "best": "ours",
+}
+"""Designs of each recording, by their files."""
+HEAD = """# Proof
+
+<!-- Written by `make proof` from benchmarks/proof.json. Do not edit. -->
+
+What rowkey predicts is what HBase counts. Every recording that ships with rowkey was written into
+a real cluster by four designs: time first, what guides advise, a hashed bucket, and the one we
+would take. Each was written in {phases} phases; after each phase every region was asked what it
+had counted, and that was compared with what `rowkey simulate` says, which knows nothing of the
+cluster: it makes the same row keys with the same encoder.
+
+HBase {hbase}, {servers} region servers on one machine, balancer, splits and merges off;
+{processor}, {cores} cores, Python {python}, rowkey {rowkey}.
+"""
+WRITES = """## Writes
+
+*Apart* is |predicted − counted|, added up: over each region in each phase, and over each server
+in each phase. *Skew* is what was counted: the load of the fullest of the three servers over its
+fair share, the median over the phases. Three is one server doing all the work.
+
+| recording | key | events | counts of regions | apart | counts of servers | apart | skew |
+|---|---|---:|---:|---:|---:|---:|---:|"""
+READS = """## Reads
+
+Each read was asked ten times. *Predicted* are the rows that lie in its ranges; a region counts
+each of them, and one more where a range ends in it. An answer that is full, at two megabytes, may
+end within a row, which is counted again. *Wrong* are regions, over all askings, that counted fewer
+than the rows, or more than one more for each range and each full answer. *Regions* are those that
+the ranges come to, predicted and counted.
+
+| recording | key | read | ranges each | predicted | counted | at most | wrong | regions |
+|---|---|---|---:|---:|---:|---:|---:|---|"""
+BYTES = """## Bytes
+
+*Predicted* are the bytes of all cells as a data block has them; *on disk* those of HBase's files
+after a flush and a major compaction, with their indexes, Bloom filters and trailers. Where cells
+are encoded and compressed no figure is predicted for them: what is left is stated.
+
+| recording | key | encoding, compression | predicted | on disk | files | deviation |
+|---|---|---|---:|---:|---:|---:|"""
+TAIL = """## What this does not prove
+
+Counts of regions are exact because one client wrote, once, and nothing moved. A client that must
+repeat a write makes a region count it twice; a region that moves forgets what it counted. What
+the cluster does to *times* is not predicted: rowkey says where load falls, not how long a request
+takes.
+
+Run it yourself: `make proof` in a clone, some minutes on two cores; or `rowkey prove` with a
+design and a recording of your own, on [your
+cluster](guides/what-a-running-table-says.md#is-the-prediction-true).
+"""
+
+
+def main() -> None:
+    """Measure what is not measured yet, and write the page."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--again", action="store_true", help="measure all of them anew")
+    parser.add_argument("--page", action="store_true", help="write the page alone")
+    given = parser.parse_args()
+    found = {} if given.again or not MEASURED.exists() else json.loads(MEASURED.read_text("utf-8"))
+    if not given.page:
+        found = _measured(found)
+    PAGE.write_text(page(found), encoding="utf-8")
+
+
+def designs() -> Iterator[tuple[str, Path]]:
+    """The design files, each with its name among the measured ones."""
+    for recording in RECORDINGS:
+        for kind in KINDS:
+            yield f"{recording}/{kind}", DESIGNS / recording / f"{kind}.toml"
+
+
+def fingerprint(path: Path) -> str:
+    """What tells whether a design was changed since it was measured."""
+    return sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _measured(found: dict[str, Any]) -> dict[str, Any]:
+    """What was measured before, with what was missing or is not what it was."""
+    proofs = found.get("proofs", {})
+    known = {name: proofs[name] for name, path in designs() if _stands(proofs.get(name), path)}
+    left = [(name, path) for name, path in designs() if name not in known]
+    if not left:
+        print("all of them are measured; --again measures them anew")
+        return found
+    with Cluster.start(patience_s=600) as cluster, connect(cluster.url) as client:
+        client.admin.balancer(False)
+        client.admin.splits_and_merges(False)
+        status = client.admin.status()
+        for number, (name, path) in enumerate(left, 1):
+            print(f"{number} of {len(left)}: {name}", flush=True)
+            known[name] = {"design": fingerprint(path), **_proved(cluster, path)}
+            about = {**machine(), "hbase": status.version, "servers": len(status.servers)}
+            found = {"machine": about, "phases": PHASES, "proofs": known}
+            text = json.dumps(found, indent=1, ensure_ascii=False)
+            MEASURED.write_text(text + "\n", encoding="utf-8")
+    return found
+
+
+def _stands(proof: dict[str, Any] | None, path: Path) -> bool:
+    return proof is not None and proof["design"] == fingerprint(path)
+
+
+def _proved(cluster: Cluster, path: Path) -> dict[str, Any]:
+    """A design, proved on a cluster, as it is kept."""
+    design = Design.read(path)
+    found = prove(design, cluster.url, phases=PHASES, keep=True)
+    try:
+        files = stored_files(cluster, found.table)
+    finally:
+        drop_table(found.table, cluster.url)
+    return {"key": str(design.key), **_writes(found), **_reads(found), **_bytes(found, files)}
+
+
+def _writes(found: Proof) -> dict[str, Any]:
+    servers = [both for phase in found.phases for both in phase.servers.values()]
+    regions = [region for phase in found.phases for region in phase.regions]
+    return {
+        "events": found.operations,
+        "regions": len(regions),
+        "regions_apart": found.difference,
+        "regions_unknown": found.unknown,
+        "servers": len(servers),
+        "servers_apart": sum(abs(predicted - counted) for predicted, counted in servers),
+        "skew": _skew(found),
+    }
+
+
+def _skew(found: Proof) -> float:
+    """The fullest server's load over its fair share, as counted: the median over the phases."""
+    skews = []
+    for phase in found.phases:
+        loads = [counted for _, counted in phase.servers.values()]
+        skews.append(max(loads) * len(loads) / sum(loads))
+    return round(sorted(skews)[len(skews) // 2], 3)
+
+
+def _reads(found: Proof) -> dict[str, Any]:
+    words = ("name", "asked", "fan_out", "predicted", "counted", "most", "wrong", "why")
+    more = ("regions_predicted", "regions_counted")
+    return {"reads": [{one: getattr(r, one) for one in (*words, *more)} for r in found.reads]}
+
+
+def _bytes(found: Proof, files: list[int]) -> dict[str, Any]:
+    size = found.size
+    families = found.design.families.values()
+    made = sorted({f"{one.encoding}, {one.compression}" for one in families})
+    return {
+        "bytes": {
+            "predicted": None if size is None else size.predicted,
+            "on_disk": sum(files),
+            "files": len(files),
+            "made": "; ".join(made),
+        }
+    }
+
+
+def page(found: dict[str, Any]) -> str:
+    """The page of what was measured."""
+    about, proofs = found["machine"], found["proofs"]
+    packages = about["packages"]
+    lines = [
+        HEAD.format(phases=found["phases"], **{"rowkey": packages.get("rowkey", "")} | about),
+        WRITES,
+        *(_row(name, *_write_cells(proof)) for name, proof in proofs.items()),
+        "",
+        READS,
+        *(
+            _row(name, *_read_cells(read))
+            for name, proof in proofs.items()
+            for read in proof["reads"]
+        ),
+        "",
+        BYTES,
+        *(_row(name, *_byte_cells(proof["bytes"])) for name, proof in proofs.items()),
+        "",
+        "## What was written",
+        "",
+        *(
+            f"* **{name}**: {what}; [the designs](../examples/proof/{name})."
+            for name, what in RECORDINGS.items()
+        ),
+        "",
+        TAIL,
+    ]
+    return "\n".join(lines)
+
+
+def _row(name: str, *cells: str) -> str:
+    recording, kind = name.split("/")
+    return f"| {recording} | {KINDS[kind]} | {' | '.join(cells)} |"
+
+
+def _write_cells(proof: dict[str, Any]) -> list[str]:
+    counts = ("events", "regions", "regions_apart", "servers", "servers_apart")
+    return [*(f"{proof[one]:,}" for one in counts), f"{proof['skew']:.2f}"]
+
+
+def _read_cells(read: dict[str, Any]) -> list[str]:
+    if read["why"]:
+        return [read["name"], f"not asked: {read['why']}", "", "", "", "", ""]
+    each = read["fan_out"] / read["asked"]
+    counts = (f"{read[one]:,}" for one in ("predicted", "counted", "most", "wrong"))
+    regions = f"{read['regions_predicted']:,} and {read['regions_counted']:,}"
+    return [read["name"], f"{each:g}", *counts, regions]
+
+
+def _byte_cells(size: dict[str, Any]) -> list[str]:
+    predicted, on_disk = size["predicted"], size["on_disk"]
+    told = "not predicted" if predicted is None else f"{predicted:,}"
+    apart = "" if not predicted else f"{100 * (on_disk / predicted - 1):+.1f} %"
+    return [size["made"], told, f"{on_disk:,}", f"{size['files']}", apart]
+
+
+if __name__ == "__main__":
+    main()
