@@ -42,5 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever works with it runs in one process: there is one."""
     for item in items:
         given = getattr(getattr(item, "callspec", None), "params", {})
-        if GROUP in getattr(item, "fixturenames", ()) or GROUP in given.values():
+        is_named = any(isinstance(one, str) and one == GROUP for one in given.values())
+        if is_named or GROUP in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group(GROUP))
