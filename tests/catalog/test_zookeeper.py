@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+import time
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -259,6 +261,27 @@ def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
         told.clear()
         other.write("logs", FIRST, None)
         assert not told.wait(0.2)
+
+
+def test_the_state_of_random_is_its_users(way: Way, root: str) -> None:
+    """Pings and retries in the background draw nothing from it, whoever has seeded it."""
+    with closing(opened(way.url(root, "500ms"))) as catalog:
+        catalog.write("logs", FIRST, None)
+        state = random.getstate()
+        with way.wire.down(), pytest.raises(Unsupported, match="does not answer"):
+            catalog.read("logs")
+        until = time.monotonic() + PATIENCE_S
+        while not can_read(catalog):
+            assert time.monotonic() < until
+        assert state == random.getstate()
+
+
+def can_read(catalog: InZooKeeper) -> bool:
+    """Whether a catalog answers."""
+    try:
+        return catalog.read("logs") is not None
+    except Unsupported:
+        return False
 
 
 def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> None:

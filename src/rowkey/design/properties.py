@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import ReadError
 from rowkey.keys import Order, Part, rows_that_meet
 from rowkey.plan import (
+    EXAMPLES,
     Plan,
     listed_examples,
     orders_behind,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from rowkey.schema import Facts
 
 ROW_KEY_MOST = 32_767
+RANGES = frozenset({"<", "<=", ">", ">=", "between"})
+"""Operators of which a read has a first or a last value."""
 """Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH."""
 
 
@@ -262,7 +265,8 @@ def example_values(read: Read, facts: Mapping[str, Facts]) -> dict[int | str, An
         if condition.operator == "in":
             values |= listed_examples(field, condition, heaviest)
             continue
-        base = heaviest[0] if heaviest else domain.nth(0)
+        is_range = condition.operator in RANGES and not field.type.counts
+        base = heaviest[0] if heaviest and not is_range else domain.nth(0)
         parameters = [o.name for o in condition.operands if isinstance(o, Parameter)]
         for index, name in enumerate(parameters):
             later = condition.operator in ("<", "<=") or (condition.operator == "between" and index)
@@ -273,8 +277,8 @@ def example_values(read: Read, facts: Mapping[str, Facts]) -> dict[int | str, An
 def _later(read: Read, field: Any, base: Any) -> Any:
     """A value some way above another."""
     kind = field.type
-    if not kind.counts:
-        return base
+    if not kind.counts:  # what lies behind a value is known of none but the type's own
+        return field.normal(kind.domain.nth(min(kind.domain.size, EXAMPLES) - 1))
     if kind.tick is not None:
         return stretch_end(read, field, base)
     return kind.release(min(kind.hold(base) + 1_000, kind.numbers[1]))

@@ -6,7 +6,7 @@ comes or the budget of the operation is spent.
 
 from __future__ import annotations
 
-import random
+from random import Random
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
+CHANCE = Random()  # noqa: S311 - spreads retries, guards nothing
+"""Chance of its own: a thread in the background must not disturb whoever has seeded `random`."""
 FEW_TIMES = 5
 """Tries of what may pass, but is most often for ever: `HBaseError.few_times`."""
 
@@ -285,4 +287,4 @@ class Attempts:
             return None
         longest = self.settings.pause_most_s
         pause = min(longest, self.settings.pause_s * 2.0 ** min(self.count - 1, 20))
-        return pause * random.uniform(0.75, 1.25)  # noqa: S311 - spreads retries, guards nothing
+        return pause * CHANCE.uniform(0.75, 1.25)

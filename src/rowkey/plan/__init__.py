@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.doors import lazily
 
 if TYPE_CHECKING:
-    from rowkey.plan.asking import Asked, ask, example_of, listed_examples, stretch_end
+    from rowkey.plan.asking import EXAMPLES, Asked, ask, example_of, listed_examples, stretch_end
     from rowkey.plan.explanation import Explanation, RangeShown, explain
     from rowkey.plan.merging import merge_key, sorted_rows
     from rowkey.plan.narration import lines_of
@@ -18,7 +18,7 @@ else:
     __getattr__ = lazily(
         __name__,
         {
-            "asking": "Asked ask example_of listed_examples stretch_end",
+            "asking": "EXAMPLES Asked ask example_of listed_examples stretch_end",
             "explanation": "Explanation RangeShown explain",
             "merging": "merge_key sorted_rows",
             "narration": "lines_of",
@@ -31,6 +31,7 @@ else:
     )
 
 __all__ = [
+    "EXAMPLES",
     "Asked",
     "Explanation",
     "KeyRange",

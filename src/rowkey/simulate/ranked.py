@@ -53,6 +53,18 @@ class Ranked:
         held = self._ranks(name).held
         return held[0], held[-1]
 
+    def beyond(self, name: str, held: Any, share: float) -> Any:
+        """The held value so many of a field's different values behind another, or the greatest.
+
+        Args:
+            name: the field.
+            held: one of its values.
+            share: of all different values, at least one.
+        """
+        values = self._ranks(name).held
+        place = bisect_right(values, held) - 1 + max(int(len(values) * share), 1)
+        return values[min(place, len(values) - 1)]
+
     def _ranks(self, name: str) -> _Ranks:
         if name not in self._fields:
             self._fields[name] = _Ranks(self._columns, name)

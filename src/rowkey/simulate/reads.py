@@ -229,9 +229,10 @@ class Asked:
     def _later(self, read: Read, name: str, value: Any) -> tuple[Any, str]:
         """The other end of a range that begins at a value."""
         kind = read.fields[name].type
-        if not kind.counts:
-            return value, f"the range over {name} holds one value"
         held = kind.hold(value)
+        if not kind.counts:
+            said = f"a range over {name} covers {DEFAULT_SHARE:.0%} of its values"
+            return kind.release(self._ranked.beyond(name, held, DEFAULT_SHARE)), said
         if read.span is not None and kind.tick is not None:
             length = max(read.span.nanoseconds // kind.tick, 1)
             return kind.release(min(held + length, kind.numbers[1])), ""

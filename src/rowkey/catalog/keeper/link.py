@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
+from random import Random
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+import kazoo.protocol.connection
+import kazoo.retry
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.states import Callback, KazooState
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("rowkey.catalog.zookeeper")
 LOG.addHandler(logging.NullHandler())  # who calls is told by errors
 logging.getLogger("kazoo").addHandler(logging.NullHandler())
+
+# kazoo spreads its pings and retries by chance, in threads of its own. The state of the module
+# `random` is its users', who may have seeded it: kazoo gets one of its own.
+for _module in (kazoo.retry, kazoo.protocol.connection):
+    _module.random = Random()  # noqa: S311 - spreads retries, guards nothing
 
 SESSION_S = 6.0
 """After two thirds of it a silent server is left for another one. Servers take 2 to 20 of their

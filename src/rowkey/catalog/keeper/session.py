@@ -179,22 +179,28 @@ class Session:
         return partial(self._watches.discard, watch)
 
     def _arm(self, link: Link, watch: _Watch) -> None:
-        """Let a node tell of its next change; once it has told, it says nothing more."""
+        """Let a node tell of its next change; once it has told, it says nothing more.
+
+        Who watches is told once that is arranged: what has changed before is read then, and what
+        changes after it is told again.
+        """
 
         def told(event: Any) -> None:
             # NONE: the connection is lost; with the next one all are armed again.
             if event.type != EventType.NONE and link is self._link and watch in self._watches:
                 self._arm(link, watch)
+
+        def armed(_: Any) -> None:
+            if watch in self._watches:
                 watch.tell()
 
-        link.client.exists_async(watch.path, watch=told)
+        link.client.exists_async(watch.path, watch=told).rawlink(armed)
 
     def _connected(self, link: Link) -> None:
         """There is a connection again: nodes may have changed meanwhile."""
         for watch in tuple(self._watches):
             if link is self._link and link.live.is_set():
                 self._arm(link, watch)
-                watch.tell()
 
     def _ask(self, request: Callable[[Any], Sequence[Any]], until: float) -> list[Any]:
         """The answers to requests that are sent at once, each a value or an error.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from random import uniform
+from random import Random
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline, Settings
 
 
+CHANCE = Random()  # noqa: S311 - spreads retries, guards nothing
+"""Chance of its own: a thread in the background must not disturb whoever has seeded `random`."""
 FEW = 5
 """Attempts at what may never succeed, such as the name of a host that nobody knows."""
 
@@ -52,7 +54,7 @@ class Waiting:
             if self._strange >= FEW:
                 raise last
         doubled = self._settings.pause_s * 2.0 ** min(self.count - 1, 20)
-        pause = min(self._settings.pause_most_s, doubled) * uniform(0.75, 1.25)  # noqa: S311
+        pause = min(self._settings.pause_most_s, doubled) * CHANCE.uniform(0.75, 1.25)
         if pause >= self._deadline.left():
             raise OutOfTime(self._path, what, last=last, attempts=self.count) from last
         if self._closing.wait(pause):

@@ -1,0 +1,27 @@
+"""Values that stand for the parameters of a range: whatever the type, some row lies within."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rowkey import Design
+from rowkey.design import properties_of
+
+TYPES: list[Any] = [
+    "u8", "i64", "float64", "text", "bytes", "bool", "date", "timestamp_ms", "uuid", "ipv4",
+    {"type": "hex", "width": 8}, {"type": "decimal", "precision": 9, "scale": 2},
+    {"type": "choice", "of": ["a", "b", "c"]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("where", ["f >= ? and f < ?", "f > ? and f <= ?", "f between ? and ?"])
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_no_range_of_an_example_is_empty(kind: Any, where: str) -> None:
+    """A full scan is told as one, and never as a read of nothing."""
+    fields = {"id": "u64", "f": kind}
+    reads = [{"name": "r", "where": where}]
+    design = Design("t", "[bucket(id, 4)][id]", fields=fields, reads=reads, splits="per_bucket")
+    [read] = properties_of(design).reads
+    assert (4, True) == (read.fan_out, read.is_full_scan)
