@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from rowkey.schema import Facts
 
 ROW_KEY_MOST = 32_767
+"""Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH."""
 RANGES = frozenset({"<", "<=", ">", ">=", "between"})
 """Operators of which a read has a first or a last value."""
-"""Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH."""
 
 
 @dataclass(frozen=True, slots=True)
