@@ -12,6 +12,8 @@ from rowkey.catalog.entry import (
     Generation,
     check_stale,
     counts_of,
+    is_told,
+    telling,
 )
 from rowkey.catalog.lease import Lease
 from rowkey.catalog.remembering import evolved, open_catalog, remember
@@ -38,9 +40,11 @@ __all__ = [
     "differences",
     "evolved",
     "is_first",
+    "is_told",
     "lapse",
     "open_catalog",
     "remember",
     "restored",
     "standing",
+    "telling",
 ]

@@ -95,6 +95,11 @@ class Lease:
         return self._entry
 
     @property
+    def known(self) -> Entry:
+        """What was read last, whether anyone may still go by it or not."""
+        return self._entry
+
+    @property
     def age_s(self) -> float:
         """Seconds since the catalog was asked for what is known."""
         return self.clock() - self._since
