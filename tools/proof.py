@@ -69,8 +69,8 @@ WRITES = """## Writes
 
 *Apart* is |predicted − counted|, added up: over each region in each phase, and over each server
 in each phase. *Skew* is what was counted: the load of the fullest of the three servers over its
-fair share, the median over the phases. Three is one server doing all the work. Where a sample cuts the
-boundaries, its first half does, and only the second is written: half as many events.
+fair share, the median over the phases. Three is one server doing all the work. Where a sample cuts
+the boundaries, its first half does, and only the second is written: half as many events.
 
 | recording | key | events | counts of regions | apart | counts of servers | apart | skew |
 |---|---|---:|---:|---:|---:|---:|---:|"""
