@@ -15,7 +15,7 @@ from rowkey.catalog.entry import (
     is_told,
     telling,
 )
-from rowkey.catalog.lease import Lease
+from rowkey.catalog.lease import Lease, awake_or_asleep_s
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.restoring import is_first, lapse, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
@@ -34,6 +34,7 @@ __all__ = [
     "Generation",
     "Known",
     "Lease",
+    "awake_or_asleep_s",
     "check_stale",
     "compare",
     "counts_of",

@@ -14,6 +14,7 @@ from rowkey.catalog import (
     CatalogDictionary,
     Entry,
     Lease,
+    awake_or_asleep_s,
     is_first,
     is_told,
     lapse,
@@ -184,7 +185,7 @@ class Place:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
             raise missing(self.url, self.name, self.engine)
-        since = time.monotonic()
+        since = awake_or_asleep_s()
         entry = self._entry(clock)
         return self._in_use(entry.design, entry, clock, since)
 
@@ -194,7 +195,7 @@ class Place:
         Raises:
             DriftError: there are others; nothing is changed.
         """
-        since = time.monotonic()
+        since = awake_or_asleep_s()
         self._entry(clock)
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # It has changed, or who changed it died before this. What is about to rule is told before.
