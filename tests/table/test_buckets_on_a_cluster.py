@@ -37,7 +37,7 @@ FIELDS: dict[str, Any] = {
 }
 SCRIPT = Path(__file__).parent / "putting.py"
 STALE_S = 2.0
-WRITERS, READERS = 4, 2
+WRITERS, READERS, ROUNDS = 4, 2, 8
 
 
 class Writer:
@@ -136,7 +136,7 @@ def test_a_live_table_changes_its_buckets(
         for writer in writers:
             held.callback(writer.end)
         for writer in writers:
-            writer.goes_on(20)
+            writer.goes_on(ROUNDS)
         reading = [Doing(reader(one)) for one in readers]
         with ExitStack() as running:
             for thread in reading:
@@ -145,7 +145,7 @@ def test_a_live_table_changes_its_buckets(
             assert after == table.set_buckets(after).after
             writers[0].wake()
             for writer in writers:
-                writer.goes_on(20)
+                writer.goes_on(ROUNDS)
         assert [None] * READERS == [thread.failed for thread in reading]
         for writer in writers:
             writer.end()
