@@ -70,7 +70,7 @@ def test_what_cannot_be_watched_is_told(things: Path) -> None:
     """Lengths of time that are none, tables that are not there."""
     del things
     assert "--every: " in error(run("live", "things", *ON, "--every", "soon"))
-    assert "every_s: 0.0 s is out of range" in error(run("live", "things", *ON, "--every", "0s"))
+    assert "every: 0 s is out of range" in error(run("live", "things", *ON, "--every", "0s"))
     assert "there is no table nothing" in error(run("live", "nothing", *ON))
 
 

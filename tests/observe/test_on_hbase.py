@@ -224,6 +224,7 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
     with Writer(even, hbase_url) as writer:
         seen = writer.watched(26, events)
     assert set() == {one.writes.word for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
+    assert "even" in {one.writes.word for one in seen}
     assert min(rate for rate in rates(seen) if rate is not None) >= 0
     whys = {region.why for i in seen[-1].intervals for region in i.regions} - {""}
     assert {"split off"} == {why for why in whys if not why.startswith("moved here from ")}

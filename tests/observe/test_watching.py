@@ -209,5 +209,7 @@ def test_what_cannot_be_watched_is_refused(url: str) -> None:
     with table_at(url, "[ts][host]"):
         with pytest.raises(Refused, match="there is no table lags; expected logs"):
             next(watch("lags", url))
-        with pytest.raises(Refused, match="every_s: 0 s is out of range"):
+        with pytest.raises(Refused, match="every: 0 s is out of range"):
             watch("logs", url, every_s=0)
+        with pytest.raises(Refused, match=r"for: 1 s end before the second look, after 2 s"):
+            watch("logs", url, every_s=2, for_s=1)

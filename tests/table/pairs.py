@@ -119,8 +119,7 @@ class Pair(Both):
         if left > 0:
             self.change._wait(left)
         number = entry.generations[-1].number
-        table.lease.took(let_rule(table.catalog, "t", number))
-        self.change._annotate()
+        table.lease.took(let_rule(table.catalog, "t", number, table.store))
         assert self.change.counts == table.now().entry.ruling.counts
         self.change = None
 

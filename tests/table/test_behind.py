@@ -153,7 +153,7 @@ def test_counts_wait_while_a_change_is_announced(pair: tuple[Table, Table]) -> N
         waited.append(seconds)
         moved_on(other, seconds)
         if len(waited) == 5:
-            let_rule(other.catalog, "logs", entry.generations[-1].number)
+            let_rule(other.catalog, "logs", entry.generations[-1].number, other.store)
 
     other.following.pause = pause
     assert {"hits": 10} == other.increment(ROWS[0], hits=10)
@@ -185,6 +185,24 @@ def test_a_count_that_takes_too_long_is_told(pair: tuple[Table, Table]) -> None:
         set_buckets(setter, 32)
         moved_on(slow, 70.0)
         return found
+
+    slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):
+        slow.increment(ROWS[1], hits=1)
+
+
+def test_a_count_that_takes_too_long_is_told_though_the_lease_was_renewed(
+    pair: tuple[Table, Table],
+) -> None:
+    """A watch may have renewed it meanwhile: what counts is whether another generation rules."""
+    setter, slow = pair
+    slow.put(ROWS[1])
+    increment = slow.store.increment
+
+    def late(*words: Any) -> Any:
+        set_buckets(setter, 32)
+        slow.lease.renew()
+        return increment(*words)
 
     slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
     with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):

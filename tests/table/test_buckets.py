@@ -312,6 +312,27 @@ def test_ids_that_are_given_out_do_not_disturb(tmp_path: Path) -> None:
         assert ([4, 8], 3) == ([g.counts[0] for g in entry.generations], len(entry.codes["host"]))
 
 
+def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
+    """Before another number rules they tell of it, and before clients go on longer of that."""
+    change = Change(logs, 32, pause=no_time, max_stale_s=90.0)
+    change._announced()
+    assert "90" == logs.store.described[1]["rowkey.stale"]
+    write = logs.catalog.write
+
+    def dies(*_: object) -> int:
+        raise Unsupported("catalog", "it is lost", remedy="")
+
+    logs.catalog.write = dies  # type: ignore[method-assign, assignment]
+    with pytest.raises(Unsupported, match="it is lost"):
+        let_rule(logs.catalog, "logs", 2, logs.store)
+    words = logs.store.described[1]
+    assert ("2", "1:0=16 2:0=32") == (words["rowkey.generation"], words["rowkey.live"])
+    logs.catalog.write = write  # type: ignore[method-assign]
+    set_buckets(logs, 32)
+    set_buckets(logs, 4, max_stale_s=60.0)
+    assert "rowkey.stale" not in logs.store.described[1]
+
+
 def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
     """An entry that was put back to what it was before the announcement is not ruled over."""
     before = logs.lease.renew()
@@ -319,7 +340,7 @@ def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
     now = logs.lease.renew()
     logs.catalog.write("logs", before, now.version)
     with pytest.raises(Unsupported, match="does not know its generation 2 any more"):
-        let_rule(logs.catalog, "logs", 2)
+        let_rule(logs.catalog, "logs", 2, logs.store)
 
 
 def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:

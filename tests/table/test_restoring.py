@@ -10,7 +10,8 @@ import pytest
 
 import rowkey
 from rowkey.catalog import Entry, open_catalog, remember
-from rowkey.engines import open_engine
+from rowkey.cells import Family
+from rowkey.engines import TableSpec, open_engine
 from rowkey.errors import DriftError, Refused, Unsupported
 from rowkey.table import create_table, drop_table, repair_catalog
 
@@ -111,6 +112,31 @@ def test_another_design_puts_back_the_tables_own(
         rowkey.open(other, place)
     with rowkey.open("logs", place) as table:
         assert logs == table.design
+
+
+def test_a_table_that_was_made_anew_elsewhere_is_told(
+    logs: rowkey.Design, place: str, catalog: Catalog
+) -> None:
+    """Its words say other counts than its catalog: neither is believed, nor written over."""
+    annotated(place, counts="0=32")
+    for opened in (logs, "logs"):
+        with pytest.raises(Unsupported, match=r"counts 0=16 of logs, the table itself 0=32"):
+            rowkey.open(opened, place)
+    with open_engine(place) as engine:
+        assert "0=32" == engine.table("logs").described[1]["rowkey.counts"]
+    assert repair_catalog(logs, place, mend=True) is not None
+    entry = catalog.read("logs")
+    assert entry is not None
+    assert [{0: 32}] == [one.counts for one in entry.generations]
+
+
+def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
+    """Nobody is told to drop what rowkey did not make."""
+    place = f"rocks:{tmp_path / 'data'}"
+    with open_engine(place) as engine:
+        engine.create(TableSpec("theirs", (Family("d"),), (), {}))
+    with pytest.raises(Unsupported, match=r"was not made by rowkey.*rowkey describe theirs --on"):
+        rowkey.open("theirs", place)
 
 
 @pytest.mark.parametrize("key", [KEY, KEY.replace("16", "32"), KEY.replace("16", "24")])

@@ -12,8 +12,10 @@ from rowkey.catalog.entry import (
     Generation,
     check_stale,
     counts_of,
+    is_told,
+    telling,
 )
-from rowkey.catalog.lease import Lease
+from rowkey.catalog.lease import Lease, awake_or_asleep_s
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.restoring import is_first, lapse, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
@@ -32,15 +34,18 @@ __all__ = [
     "Generation",
     "Known",
     "Lease",
+    "awake_or_asleep_s",
     "check_stale",
     "compare",
     "counts_of",
     "differences",
     "evolved",
     "is_first",
+    "is_told",
     "lapse",
     "open_catalog",
     "remember",
     "restored",
     "standing",
+    "telling",
 ]

@@ -176,18 +176,38 @@ class Entry:
         >>> list(Entry.of(design, (), 0).words)
         ['rowkey.generation', 'rowkey.counts', 'rowkey.declaration', 'rowkey.design']
         """
-        counts = _said(self.ruling)
+        counts = counts_said(self.ruling)
         told = {COUNTS: counts} if counts else {}
         standing = [one for one in self.generations if one.rules]
         if len(standing) > 1:
-            told[LIVE] = " ".join(f"{one.number}:{_said(one)}" for one in standing)
+            told[LIVE] = " ".join(f"{one.number}:{counts_said(one)}" for one in standing)
         if self.longest_s != MAX_STALE_S:
             told[STALE] = f"{self.longest_s:g}"
         number = str(self.ruling.number)
         return {GENERATION: number, **told, DECLARATION: self.hash, DESIGN: self.declaration}
 
 
-def _said(one: Generation) -> str:
+OWN = frozenset({GENERATION, COUNTS, LIVE, STALE, DECLARATION, DESIGN})
+"""The words of a table that repeat its entry."""
+
+
+def is_told(words: Mapping[str, str], entry: Entry) -> bool:
+    """Whether a table's words repeat an entry, and nothing that it has no more."""
+    return {word: words[word] for word in OWN & words.keys()} == entry.words
+
+
+def telling(words: Mapping[str, str], entry: Entry) -> dict[str, str]:
+    """A table's words once they repeat an entry; those of others stay.
+
+    >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
+    >>> entry = Entry.of(design, (), 0)
+    >>> "rowkey.live" in telling({"rowkey.live": "1:0=2 2:0=4"}, entry)
+    False
+    """
+    return {word: text for word, text in words.items() if word not in OWN} | entry.words
+
+
+def counts_said(one: Generation) -> str:
     """The counts of a generation, as a table's words have them."""
     return ",".join(f"{place}={count}" for place, count in sorted(one.counts.items()))
 

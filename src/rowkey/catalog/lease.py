@@ -29,6 +29,15 @@ CLOSING_S = 5.0
 """Seconds that a closed lease waits for an answer; then the catalog is closed under it."""
 
 
+def awake_or_asleep_s() -> float:
+    """Seconds that never go back, and go on while the machine sleeps, where it can tell.
+
+    Source: clock_gettime(2), CLOCK_BOOTTIME of Linux; its CLOCK_MONOTONIC stops in a suspend.
+    """
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
 class Lease:
     """What a client knows of a table, for as long as it may go by that.
 
@@ -63,7 +72,7 @@ class Lease:
         table: str,
         entry: Entry,
         max_stale_s: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = awake_or_asleep_s,
         *,
         since: float | None = None,
     ) -> None:
@@ -92,6 +101,11 @@ class Lease:
         """
         if self.clock() - self._since >= self._soon_s:
             self._look()
+        return self._entry
+
+    @property
+    def known(self) -> Entry:
+        """What was read last, whether anyone may still go by it or not."""
         return self._entry
 
     @property

@@ -17,6 +17,7 @@ from rowkey.catalog.entry import (
     Generation,
     check_stale,
     counts_of,
+    counts_said,
 )
 from rowkey.design import Design
 from rowkey.errors import DeclarationError, Refused, Unsupported
@@ -51,6 +52,10 @@ def lapse(table: str, entry: Entry | None, words: Mapping[str, str]) -> str:
     there, known = _number(words), entry.generations[-1].number
     if there > known:
         return f"the catalog has generation {known} of {table}, the table itself {there}"
+    known_as = {one.number: counts_said(one) for one in entry.generations}
+    if GENERATION in words and known_as.get(there, "") != words.get(COUNTS, ""):
+        ours, its = known_as.get(there) or "none", words.get(COUNTS) or "none"
+        return f"the catalog has counts {ours} of {table}, the table itself {its}: it was made anew"
     return ""
 
 

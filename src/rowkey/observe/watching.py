@@ -230,7 +230,11 @@ def watch(
     """
     for name, value in (("every_s", every_s), ("for_s", for_s)):
         if not 0 < value < 86_400 * 366:
-            raise Refused(name, f"{value} s is out of range", "above 0, at most a year")
+            path = name.removesuffix("_s")
+            raise Refused(path, f"{value:g} s is out of range", "above 0, at most a year")
+    if for_s < every_s:
+        what = f"{for_s:g} s end before the second look, after {every_s:g} s"
+        raise Refused("for", what, "as long as every, or longer", "A rate lies between two looks.")
     return _watched(table, url, design, every_s, for_s, sleep, clock)
 
 

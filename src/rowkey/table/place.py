@@ -14,12 +14,15 @@ from rowkey.catalog import (
     CatalogDictionary,
     Entry,
     Lease,
+    awake_or_asleep_s,
     is_first,
+    is_told,
     lapse,
     open_catalog,
     remember,
     restored,
     standing,
+    telling,
 )
 from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
@@ -182,7 +185,7 @@ class Place:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
             raise missing(self.url, self.name, self.engine)
-        since = time.monotonic()
+        since = awake_or_asleep_s()
         entry = self._entry(clock)
         return self._in_use(entry.design, entry, clock, since)
 
@@ -192,13 +195,13 @@ class Place:
         Raises:
             DriftError: there are others; nothing is changed.
         """
-        since = time.monotonic()
+        since = awake_or_asleep_s()
         self._entry(clock)
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
-        if not entry.words.items() <= self.kept.items():
-            # It has changed, or who changed it died before this. Others' words stay.
+        # It has changed, or who changed it died before this. What is about to rule is told before.
+        if not (is_told(self.kept, entry) or is_told(self.kept, entry.ruled())):
             store = self.engine.table(self.name)
-            store.annotate({**store.described[1], **entry.words})
+            store.annotate(telling(store.described[1], entry))
         return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self, clock: Callable[[], int]) -> Entry:
@@ -217,6 +220,10 @@ class Place:
         try:
             told = self.told(entry, clock())
         except Unsupported as problem:
+            if not any(word.startswith("rowkey.") for word in self.kept):
+                what = f"{self.name} was not made by rowkey: nobody knows its design"
+                remedy = f"rowkey describe {self.name} --on {self.url} tells what its rows show."
+                raise Unsupported(self.url, what, remedy=remedy) from None
             remedy = f"Drop the table, or {restore} It does not tell enough: {problem}"
             raise Unsupported(self.url, what, remedy=remedy) from None
         if entry is None and is_first(self.kept):

@@ -77,7 +77,7 @@ def _of_ours(store: Store, splits: Sequence[bytes], known: Remembered) -> Descri
     assert design is not None
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     head = [f"The design is {known.where}."]
-    counts = entry.generations[-1]
+    counts = entry.ruling
     if counts.number > 1:
         numbers = ", ".join(f"part {place} counts {n}" for place, n in counts.counts.items())
         head.append(f"It lives in generation {counts.number} of its bucket counts: {numbers}.")

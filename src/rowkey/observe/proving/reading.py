@@ -53,6 +53,8 @@ class Reading:
     def prove(self, read: Read) -> ReadProof:
         """A read, asked some times without its limit, until its ranges are read."""
         found = ReadProof(read.name)
+        if lacks := [name for name in read.asked if name not in self.asked.columns.columns]:
+            return replace(found, why=f"the sample has no {' and no '.join(lacks)}")
         try:
             for values, _, _ in islice(self.asked.askings(read), 0, None, 100 // TIMES):
                 found = self._once(found, read, values)

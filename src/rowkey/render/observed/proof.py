@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import counted
 from rowkey.render.documents import FORMAT
 from rowkey.render.observed.looks import server_name
 from rowkey.render.text import wrapped
@@ -159,6 +160,9 @@ def proof_lines(found: Proof) -> Iterator[str]:
         f"differ by {found.difference:,} over {counts:,} counts of regions"
         + (f", {found.unknown:,} of them not known" if found.unknown else "")
     )
+    if found.source.left_out.count:
+        left_out = found.source.left_out
+        yield f"  {counted(left_out.count, 'row')} left out; {left_out.first}"
     yield from (f"  {remark}" for remark in found.remarks)
     yield ""
     yield from _region_lines(found)

@@ -10,7 +10,7 @@ from rowkey.catalog import check_stale
 from rowkey.design import prefixes_of
 from rowkey.errors import Conflict, DeclarationError, Mistakes, Refused, Unsupported, shown
 from rowkey.table.generations.counting import apart_by, counted_parts, fan_out
-from rowkey.table.generations.ruling import TRIES, let_rule, patience_s
+from rowkey.table.generations.ruling import TRIES, keep_told, let_rule, patience_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -158,8 +158,8 @@ class Change:
         entry = self._announced()
         self._wait(patience_s(entry, self.table.engine))
         number = entry.generations[-1].number
-        self._take(let_rule(self.table.catalog, self._name, number))
-        self._annotate()
+        self._take(let_rule(self.table.catalog, self._name, number, self.table.store))
+        keep_told(self.table.store, self.table.now().entry)
         before, after, place = self._written_before(), self.table.now(), self.place
         return Changed(
             part=str(after.ruling.key.terms[place]),
@@ -245,6 +245,7 @@ class Change:
             if not self._require_free(entry):
                 now = self.table.writing.stamps.clock()
                 new = entry.announcing(self.counts, splits, now, self.max_stale_s)
+                keep_told(self.table.store, new)  # how long clients may go on, before any does
                 try:
                     entry = replace(new, version=catalog.write(name, new, entry.version))
                 except Conflict:
@@ -264,13 +265,6 @@ class Change:
             self.progress("seconds", round(seconds - left), max(1, round(seconds)))
             self.pause(min(left, STEP_S))
         self.progress("seconds", max(1, round(seconds)), max(1, round(seconds)))
-
-    def _annotate(self) -> None:
-        """Have the table's own words follow what rules."""
-        store, words = self.table.store, self.table.now().entry.words
-        kept = store.described[1]
-        if not words.items() <= kept.items():
-            store.annotate({**kept, **words})
 
 
 def _check_count(count: Any, mistakes: Mistakes) -> None:

@@ -240,7 +240,8 @@ class Following:
         """
         live = self._settled()
         yield live.writing
-        if self.lease.is_over and self.lease.renew().generations != live.entry.generations:
+        known = self.lease.renew() if self.lease.is_over else self.lease.known
+        if known.ruling != live.entry.ruling:
             what = "its buckets were changed while a count was on its way, which may be lost"
             raise Unsupported(f"table {live.design.table}", what, remedy="Look at the row.")
 
@@ -251,8 +252,8 @@ class Following:
         while (announced := live.entry.announced) is not None:
             patience = patience_s(live.entry, self._engine)
             if clock() - since >= patience:
-                name = live.design.table
-                self.lease.took(let_rule(self.lease.catalog, name, announced.number))
+                name, store = live.design.table, self._of[1]
+                self.lease.took(let_rule(self.lease.catalog, name, announced.number, store))
             else:
                 self.pause(min(max(patience / LOOKS, LEAST_PAUSE_S), MOST_PAUSE_S))
                 self.lease.renew()

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rowkey.catalog import is_told, telling
 from rowkey.errors import Conflict, Unsupported
 
 if TYPE_CHECKING:
     from rowkey.catalog import Catalog, Entry
-    from rowkey.engines import Engine
+    from rowkey.engines import Engine, Store
 
 MARGIN = 1.1
 """How many times the longest time of a client is waited: for clocks that do not run alike, and for
@@ -32,13 +33,24 @@ def patience_s(entry: Entry, engine: Engine) -> float:
     return min(ALONE_S, longest_s) if engine.exclusive else longest_s
 
 
-def let_rule(catalog: Catalog, table: str, number: int) -> Entry:
+def keep_told(store: Store, entry: Entry) -> None:
+    """Have a table's own words repeat an entry, so that a lost catalog can be put back by them."""
+    kept = store.described[1]
+    if not is_told(kept, entry):
+        store.annotate(telling(kept, entry))
+
+
+def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
     """Let a generation rule that everyone knows of; one that rules already is left as it is.
+
+    The table's own words say so first: should the catalog be lost, nobody takes the number before
+    for the only one.
 
     Args:
         catalog: where the table is remembered.
         table: its name.
         number: the generation's.
+        store: the engine's table.
 
     Raises:
         Unsupported: the catalog does not answer, or knows no such generation.
@@ -52,6 +64,7 @@ def let_rule(catalog: Catalog, table: str, number: int) -> Entry:
         if entry.announced is None or entry.announced.number != number:
             return entry
         ruled = entry.ruled()
+        keep_told(store, ruled)
         try:
             return replace(ruled, version=catalog.write(table, ruled, entry.version))
         except Conflict:
