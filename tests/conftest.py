@@ -6,6 +6,9 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Answers of `check` are kept where a test asks for it: others mend the code that answers.
+os.environ["ROWKEY_CACHE_DIR"] = ""
+
 pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin"]
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]

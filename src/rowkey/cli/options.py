@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
-    from rowkey.cli.progress import Progress
+    from rowkey.cli.screen import Progress
 
 DESIGN = click.argument("design")
 
@@ -104,7 +104,7 @@ def progress_to(
     """
     if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
         return nullcontext()
-    from rowkey.cli.progress import Progress
+    from rowkey.cli.screen import Progress
 
     return Progress(label, unit=unit, as_json=mode == "json")
 

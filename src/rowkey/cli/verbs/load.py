@@ -12,7 +12,7 @@ from rowkey.cli.tables import ON, opened
 if TYPE_CHECKING:
     from typing import Self
 
-    from rowkey.cli.progress import Progress
+    from rowkey.cli.screen import Progress
     from rowkey.table import Loaded
 
 
