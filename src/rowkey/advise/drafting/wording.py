@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.hints import is_like_identity
 from rowkey.advise.drafting.proposals import A_SERVER
 from rowkey.advise.drafting.roles import FEW_ROWS
-from rowkey.design import Design, path_text
+from rowkey.design import Design, path_text, toml_value
 from rowkey.errors import counted, printable
 from rowkey.schema import Condition, FieldRef, Ordering, Parameter
 
@@ -297,7 +296,7 @@ def _examples(roles: Roles) -> Iterator[str]:
     for read in example_reads(roles):
         yield from ("#", "# [[reads]]")
         for word, value in read.items():
-            yield f"# {word:5} = {json.dumps(value, ensure_ascii=False)}"
+            yield f"# {word:5} = {toml_value(value)}"
     yield ""
 
 
