@@ -58,6 +58,22 @@ def escaped(text: str) -> str:
     return text if text.isprintable() else "".join(map(_printable, text))
 
 
+def escaped_json(text: str) -> str:
+    r"""JSON as a terminal may have it: the same document, with what does not print escaped.
+
+    >>> print(escaped_json('["a\x9b", "用户"]'))
+    ["a\u009b", "用户"]
+    """
+    return text if text.isprintable() else "".join(map(_in_json, text))
+
+
+def _in_json(character: str) -> str:
+    if character.isprintable() or character == "\n":
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2))
+
+
 def _printable(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
 

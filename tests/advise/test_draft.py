@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 START = datetime(2024, 1, 31, 12, tzinfo=UTC)
+HEADINGS = ("id", "ts", "host", "value", "a b", "created at", "n", "x.y", "key", "用户", "时间",
+            "订单号", "金额", "状态")  # fmt: skip
+_ANY = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"))
 _WORD = st.text(st.sampled_from("abcxyzé-, \"'#=[]{}\\09"), min_size=1, max_size=9)
+
+
+def _heading(text: str) -> str:
+    """A name of a column that no other is equal to once both are trimmed."""
+    return f"h{text}h"
 
 
 def _column(rows: int) -> st.SearchStrategy[list[str]]:
@@ -46,6 +54,7 @@ def _column(rows: int) -> st.SearchStrategy[list[str]]:
         st.just(st.integers(0, 900).map(lambda n: f"{START + timedelta(days=n):%Y-%m-%d}")),
         st.just(st.integers(0, 900).map(lambda n: f"{START + timedelta(days=n):%Y%m%d}")),
         st.just(_WORD),
+        st.just(st.text(_ANY, max_size=9)),
         few.map(st.sampled_from),
         st.just(st.sampled_from(["", "NA", "7", "12"])),
         st.just(st.sampled_from(["", "null", "12.5", "x"])),
@@ -58,7 +67,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     """Names of columns and rows, one of them at least not all empty."""
     names = draw(
         st.lists(
-            st.sampled_from(["id", "ts", "host", "value", "a b", "created at", "n", "x.y", "状态"]),
+            st.sampled_from(HEADINGS) | st.text(_ANY, min_size=1, max_size=9).map(_heading),
             min_size=1,
             max_size=5,
             unique=True,
@@ -206,6 +215,76 @@ def test_copies_of_a_row_are_allowed_and_told(tmp_path: Path) -> None:
     draft = first_draft(path)
     assert "10 rows (0.5%) stand in the sample twice" in draft.text
     assert "# rowkey: allow overwritten-rows - " in draft.text
+    laws(draft, path)
+
+
+@pytest.mark.parametrize(
+    ("names", "key"),
+    [
+        (("用户", "时间", "订单号", "金额"), "[bucket(用户, 16)][用户][时间]"),
+        (("设备编号", "采集时间", "湿度", "温度"), "[bucket(设备编号, 16)][设备编号][采集时间]"),
+        (("會員", "下單時間", "數量", "金額"), "[bucket(會員, 16)][會員][下單時間]"),
+    ],
+)
+@pytest.mark.parametrize("rows", [10, 3_000])
+def test_chinese_headings_are_understood(
+    names: tuple[str, ...], key: str, rows: int, tmp_path: Path
+) -> None:
+    """A user, a time, an order and an amount are what their headings say."""
+    found = [
+        [f"u{n * 7919 % 400}", f"{START + timedelta(seconds=n)}", 2_024_030_100_000 + n, n % 90]
+        for n in range(rows)
+    ]
+    path = written(tmp_path, names, [list(map(str, row)) for row in found])
+    draft = first_draft(path)
+    assert key == draft.design.declaration.key
+    assert draft.design.fields[names[2]].type.tick is None
+    laws(draft, path)
+
+
+@pytest.mark.parametrize("places", [0, 3])
+def test_no_bucket_of_the_time_alone(places: int, tmp_path: Path) -> None:
+    """Where only a time and measures are seen, the draft says what it misses."""
+    rows = [
+        [
+            (START + timedelta(seconds=n / 10**places * 7)).isoformat(timespec="milliseconds"),
+            str(n % 90),
+        ]
+        for n in range(3_000)
+    ]
+    path = written(tmp_path, ("ts", "humidity"), rows)
+    draft = first_draft(path)
+    assert ("ts",) != draft.design.key.parts[0].fields
+    assert "No column was seen to name what rows belong to" in draft.text
+    laws(draft, path)
+
+
+def test_a_text_spreads_where_nothing_is_named(tmp_path: Path) -> None:
+    """A message that always differs spreads the rows and keeps two of one moment apart."""
+    rows = [[at, level, said] for at, _, level, said in events(3_000, 9)]
+    path = written(tmp_path, ("time", "level", "message"), rows)
+    draft = first_draft(path)
+    assert "[bucket(message, 16)][time][message]" == draft.design.declaration.key
+    laws(draft, path)
+
+
+def test_one_row_of_each_member_still_names_them(tmp_path: Path) -> None:
+    """A short stretch of a large service shows each member about once: rows belong to it."""
+    rows = [[(START + timedelta(seconds=n)).isoformat(), f"m{min(n, 2_997)}"] for n in range(3_000)]
+    path = written(tmp_path, ("ts", "member"), rows)
+    assert "[bucket(member, 16)][member][ts]" == first_draft(path).design.declaration.key
+
+
+@pytest.mark.parametrize("count", [1, 10, 99, 100])
+def test_a_small_sample_gives_no_verdict(count: int, tmp_path: Path) -> None:
+    """Below 100 rows the draft says that they tell little, and not how even its key is."""
+    path = written(tmp_path, LOG, events(count, 5))
+    draft = first_draft(path)
+    assert draft.is_thin == (count < 100)
+    assert draft.is_thin == (
+        "tell" in draft.text and "from 100 on a sample says more" in draft.text
+    )
+    assert draft.is_thin == ("Replayed" not in draft.text)
     laws(draft, path)
 
 

@@ -46,12 +46,12 @@ RECORDINGS = [
     Recording(
         EXAMPLES / "flights.parquet",
         ("tailnum", "time_hour", "flight", "dest"),
-        {"time_hour": "timestamp_ms", "carrier": "choice", "flight": "u16", "tailnum": "text"},
+        {"time_hour": "timestamp_ms", "carrier": "choice", "flight": "u32", "tailnum": "text"},
     ),
     Recording(
         EXAMPLES / "apache_access.log.gz",
         ("client", "time", "path", "bytes"),
-        {"time": "timestamp_s", "status": "u16", "method": "choice", "bytes": "u32"},
+        {"time": "timestamp_s", "status": "u16", "method": "choice", "bytes": "u64"},
         {"kind": "apache"},
     ),
     Recording(
@@ -60,7 +60,7 @@ RECORDINGS = [
         {
             "customer_id": "digits",
             "date": "date",
-            "number_of_cds": "u16",
+            "number_of_cds": "u32",
             "dollar_value": "decimal",
         },
     ),
@@ -72,12 +72,12 @@ RECORDINGS = [
     Recording(
         SHARED / "flights_nyc13" / "flights.csv.zip",
         ("flight", "time_hour", "carrier"),
-        {"time_hour": "timestamp_s", "dep_delay": "i16", "tailnum": "text", "month": "u8"},
+        {"time_hour": "timestamp_s", "dep_delay": "i32", "tailnum": "text", "month": "u8"},
     ),
     Recording(
         SHARED / "flights_nyc13" / "weather.csv.gz",
         ("origin", "time_hour"),
-        {"time_hour": "timestamp_s", "temp": "float64", "wind_dir": "u16"},
+        {"time_hour": "timestamp_s", "temp": "float64", "wind_dir": "u32"},
     ),
 ]
 

@@ -47,26 +47,37 @@ def drafted(folder: Path, name: str, values: list[str]) -> Design:
         ("day", ["20240131", "20240230"] * 50, {"type": "u32"}),
         ("at", ["20240131100000", "20240131235959"], {"type": "timestamp_s"}),
         ("phone", ["1706659200", "1706659300"], {"type": "u64"}),
-        ("n", ["0", "63"] * 50, {"type": "u8"}),
-        ("size", ["0", "64"] * 50, {"type": "u16"}),
-        ("size", ["-1", "31"] * 50, {"type": "i8"}),
+        ("status", ["0", "63"] * 50, {"type": "u8"}),
+        ("status", ["0", "64"] * 50, {"type": "u16"}),
+        ("hour", ["-1", "31"] * 50, {"type": "i8"}),
+        ("n", ["0", "63"] * 50, {"type": "u32"}),
+        ("visits", ["0", "4294966"] * 50, {"type": "u32"}),
+        ("visits", ["0", "4294967"] * 50, {"type": "u64"}),
         ("size", ["-1", "40000"] * 50, {"type": "i32"}),
         ("size", ["18446744073709551615", "1"], {"type": "u64"}),
         ("size", ["18446744073709551616", "1"], {"type": "text", "max_bytes": 64}),
-        ("zip", ["00501", "90210"], {"type": "digits", "width": 5}),
-        ("zip", ["0501", "90210"], {"type": "text", "max_bytes": 16}),
+        ("zip", ["00501", "90210"] * 50, {"type": "digits", "width": 5}),
+        ("zip", ["00501", "90210"], {"type": "text", "max_bytes": 64}),
+        ("zip", [f"0{n}" for n in range(200)], {"type": "text", "max_bytes": 8}),
         ("on", ["true", "FALSE"], {"type": "bool"}),
-        ("price", ["1.50", "12.00"], {"type": "decimal", "precision": 6, "scale": 2}),
+        ("price", ["1.50", "12.00"], {"type": "decimal", "precision": 18, "scale": 2}),
+        ("price", ["1.50", "12.00"] * 50, {"type": "decimal", "precision": 6, "scale": 2}),
         ("price", ["1.5", "12.00", "1e3"], {"type": "float64"}),
         ("trace", ["00ff00ff", "12345678"], {"type": "hex", "width": 8}),
         ("key", ["123e4567-e89b-12d3-a456-426614174000"], {"type": "uuid"}),
         ("peer", ["10.0.0.1", "255.255.255.255"], {"type": "ipv4"}),
-        ("peer", ["10.0.0.1", "256.0.0.1"], {"type": "text", "max_bytes": 32}),
+        ("client", ["10.0.0.1", "256.0.0.1"] * 50, {"type": "text", "max_bytes": 32}),
         ("level", ["WARN", "INFO"] * 60, {"type": "choice", "of": ("INFO", "WARN")}),
-        ("size", ["7", "", "12"] * 50, {"type": "u8", "nullable": True}),
+        ("size", ["7", "", "12"] * 50, {"type": "u32", "nullable": True}),
+        ("note", ["short"] * 900, {"type": "text", "max_bytes": 64}),
+        ("note", [f"note {n}" for n in range(100, 400)], {"type": "text", "max_bytes": 16}),
+        ("product", ["pear", "apple"] * 60, {"type": "text", "max_bytes": 16}),
+        ("订单号", ["1706659200000", "1706659300000"] * 50, {"type": "u64"}),
+        ("order_id", ["20240131", "20240229"] * 50, {"type": "u64"}),
+        ("采集时间", ["1706659200", "1706659300"], {"type": "timestamp_s"}),
     ],
 )
-def test_a_column_gets_the_narrowest_type(
+def test_a_column_gets_a_type_with_room(
     name: str, values: list[str], words: dict[str, Any], tmp_path: Path
 ) -> None:
     """All values decide, the name only between readings that they allow."""
@@ -75,7 +86,7 @@ def test_a_column_gets_the_narrowest_type(
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 99, 100])
-@pytest.mark.parametrize(("least", "wide", "narrow"), [(4, "u64", "u8"), (-4, "i64", "i8")])
+@pytest.mark.parametrize(("least", "wide", "narrow"), [(4, "u64", "u32"), (-4, "i64", "i32")])
 def test_few_numbers_do_not_tell_how_large_they_get(
     count: int, least: int, wide: str, narrow: str, tmp_path: Path
 ) -> None:
@@ -99,7 +110,7 @@ def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:
 def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
     """NA among numbers is no number: the format says so, and the column may lack a value."""
     design = drafted(tmp_path, "size", ["7", "NA", "12"] * 50)
-    assert {"type": "u8", "nullable": True} == words_of(design, "size")
+    assert {"type": "u32", "nullable": True} == words_of(design, "size")
     assert {"kind": "csv", "nulls": ("NA",)} == {
         word: tuple(value) if isinstance(value, list) else value
         for word, value in (design.sample_format or {}).items()
@@ -109,7 +120,7 @@ def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
 def test_a_quoted_word_for_null_is_a_text(tmp_path: Path) -> None:
     """Between quotes it is no null: the column is text, and no row is left out."""
     design = drafted(tmp_path, "size", ['"7"', '"NA"', '"12"'])
-    assert {"type": "text", "max_bytes": 8} == words_of(design, "size")
+    assert {"type": "text", "max_bytes": 64} == words_of(design, "size")
     assert design.sample_format is None
 
 

@@ -154,3 +154,73 @@ def test_columns_that_reads_test_stay_apart() -> None:
     assert found(bad, "RK502")
     assert [] == found(bad + read, "RK502")
     assert [] == found(bad + "\n[families.d]\nversions = 3\n", "RK502")
+
+
+@pytest.mark.parametrize(
+    ("ttl", "said"),
+    [
+        (86_400_000, "86400000 seconds are 1,000 days; as milliseconds they were 1 day"),
+        (3_600_000, "3600000 seconds are 41.7 days; as milliseconds they were 1 hour"),
+        (1_800_000, "1800000 seconds are 20.8 days; as milliseconds they were 30 minutes"),
+        (172_800_000, "172800000 seconds are 2,000 days; as milliseconds they were 2 days"),
+        (604_800_000, "604800000 seconds are 19 years; as milliseconds they were 7 days"),
+        (2_000_000_000, "2000000000 seconds are 63 years; as milliseconds they were 23.1 days"),
+        (86_400, ""),
+        (604_800, ""),
+        (2_592_000, ""),
+        (31_536_000, ""),
+        (63_072_000, ""),
+        (94_608_000, ""),
+        (157_680_000, ""),
+        (1_000_000, ""),
+        (600_000, ""),
+        ('"1000d"', ""),
+    ],
+)
+def test_a_time_to_live_in_milliseconds_is_told(ttl: int | str, said: str) -> None:
+    """A usual span in milliseconds, as a day is; not one in seconds, nor one with its unit."""
+    told = found(meters().replace('"FOREVER"', str(ttl)), "RK403")
+    assert [said] * bool(said) == [one.what for one in told]
+
+
+WIDE = """
+table = "feed"
+key   = "[bucket(user, 16)][user]"
+
+[fields]
+user = "u64"
+item = { type = "u64", at = "qualifier" }
+seen = "timestamp_ms"
+
+[families.d]
+bloom = "BLOOM"
+"""
+NARROW = WIDE.replace(', at = "qualifier"', "")
+
+
+@pytest.mark.parametrize(
+    ("text", "bloom", "where", "expected"),
+    [
+        (NARROW, "ROWCOL", ["user = ?"], ["warning ROW"]),
+        (NARROW, "ROW", ["user = ?"], []),
+        (NARROW, "NONE", ["user = ?"], ["warning ROW"]),
+        (NARROW, "ROWCOL", [], []),
+        (NARROW.replace('seen = "timestamp_ms"', ""), "ROWCOL", ["user = ?"], []),
+        (WIDE, "ROWCOL", ["user = ?"], ["warning ROW"]),
+        (WIDE, "ROWCOL", ["user = ? and item = ?"], []),
+        (WIDE, "ROWCOL", ["user = ? and item = ?", "user = ?"], []),
+        (WIDE, "ROWCOL", ["user = ? and item > ?"], ["warning ROW"]),
+        (WIDE, "ROW", ["user = ? and item = ?"], ["info ROWCOL"]),
+        (WIDE, "ROW", ["user = ? and item = ?", "user = ?"], []),
+        (WIDE, "NONE", ["user = ? and item = ?"], ["warning ROWCOL"]),
+        (f'{WIDE}\n[fields.more]\ntype = "u8"', "ROWCOL", ["user = ? and item = ?"],
+         ["warning ROW"]),
+    ],
+)  # fmt: skip
+def test_a_filter_of_rows_and_columns_is_for_single_columns(
+    text: str, bloom: str, where: list[str], expected: list[str]
+) -> None:
+    """HBase asks it where exactly one column is named: of a wide row, by an event's identity."""
+    reads = "".join(f"\n[[reads]]\nname = 'r{n}'\nwhere = '{w}'\n" for n, w in enumerate(where))
+    told = found(text.replace("BLOOM", bloom) + reads, "RK411")
+    assert expected == [f"{one.severity} {one.evidence['better']}" for one in told]

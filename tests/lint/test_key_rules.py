@@ -226,3 +226,23 @@ def test_a_slice_is_counted_from_a_period_and_other_fields(
         writes={"arrival": "per(host)", "period": "1s"},
     )
     assert expected == [one.evidence["events"] for one in told]
+
+
+@pytest.mark.parametrize(
+    ("key", "splits", "said"),
+    [
+        ("[host][ts]", "['m']", "a value never lies in two regions, and so few divide them"),
+        ("[host][ts]", "['b', 'c', 'd', 'e', 'f', 'g', 'h']",
+         "a value never lies in two regions, so 3 or more of them stay empty."),
+        ("[bucket(host, 16)][host][ts]", "'per_bucket'",
+         "thrown at random, so few leave 11.6 of them empty on average."),
+    ],
+)  # fmt: skip
+def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: str) -> None:
+    """What becomes of the regions is told as the key places them."""
+    text = (
+        f'table = "t"\nkey = "{key}"\nsplits = {splits}\n[fields]\nts = "timestamp_ms"\n'
+        'host = { type = "text", max_bytes = 9, distinct = 5 }\nv = "u8"\n'
+    )
+    [told] = check(Design.loads(text), select=["RK104"]).found
+    assert said in told.what

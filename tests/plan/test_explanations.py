@@ -13,6 +13,7 @@ from plan.questions import questions
 from rowkey.errors import Mistakes
 from rowkey.keys import Key, bind_key
 from rowkey.plan import (
+    Asked,
     Explanation,
     Proposal,
     ask,
@@ -23,6 +24,8 @@ from rowkey.plan import (
     plan_read,
     proposed_key,
 )
+from rowkey.plan.explanation import NO_KEY
+from rowkey.plan.proposal import leading
 from rowkey.schema import Equal, Facts, OneOf, Range, ReadWords, StartsWith, parse_order
 
 LOGS = {
@@ -209,6 +212,7 @@ def test_what_is_told_is_what_the_plan_says(data: st.DataObject) -> None:
         assert not (again.is_full_scan and asked.bounds)
         assert set(new.fields) >= set(key.fields)
         assert (again.fan_out, again.residual) == (found.proposal.fan_out, found.proposal.residual)
+        assert [] == torn(new, asked)
     assert 2 < len(str(found).splitlines()) < 16
 
 
@@ -275,6 +279,37 @@ def test_rows_behind_one_prefix_merge_in_the_order_of_their_keys() -> None:
     runs = [one for where in keys for one in plan.ranges if one.holds(where)]
     found = [merge_key(one, where) for one, where in zip(runs, keys, strict=True)]
     assert [b"", b"\1b\0", b"\1z\0"] == found == sorted(found)
+
+
+def torn(key: Key, asked: Asked) -> list[str]:
+    """Parts in front that are computed from what is asked in stretches alone."""
+    names = {n for n, bound in asked.bounds.items() if isinstance(bound, Range | StartsWith)}
+    names |= {one.field for one in asked.order if asked.bounds.get(one.field) is None}
+    pairs = zip(key.terms, key.parts[: leading(key)], strict=False)
+    return [str(term) for term, part in pairs if part.fields and names.issuperset(part.fields)]
+
+
+@pytest.mark.parametrize(
+    ("front", "where", "order", "expected"),
+    [
+        ("[mod(ts, 8)]", "ts >= 5 and ts < 9", "", None),
+        ("[mod(ts, 8)]", "", "ts desc", None),
+        ("[bucket(ts, 8)]", "ts >= 5", "", None),
+        ("[mod(ts, 8)]", "kind = 'INFO'", "ts desc", "[kind][desc(ts)][host]"),
+        ("[mod(ts, 8)]", "kind = 'INFO'", "", "[mod(ts, 8)][kind][host][ts]"),
+        ("[bucket(host, ts, 8)]", "ts >= 5", "", "[bucket(host, ts, 8)][ts][host]"),
+        ("", "ts >= 5", "", None),
+    ],
+)
+def test_no_proposal_tears_the_stretch_apart(
+    front: str, where: str, order: str, expected: str | None
+) -> None:
+    """What spreads a time by itself, or nothing before it, is no key for a stretch of it."""
+    key = bind_key(f"{front}[host][ts]", LOGS)
+    asked = ask(where, order, [], key.all_fields)
+    found = explain(key, asked)
+    assert expected == (found.proposal.key if found.proposal else None)
+    assert NO_KEY not in found.warnings
 
 
 def test_a_proposal_keeps_what_spreads() -> None:

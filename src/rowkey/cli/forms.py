@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.outputs import OUTPUT, Destination
-from rowkey.errors import printable
+from rowkey.errors import escaped_json, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -195,7 +195,7 @@ class _Counted:
 
 
 def _as_json(row: dict[str, Any], *, is_utf: bool) -> str:
-    return json.dumps(row, ensure_ascii=not is_utf, allow_nan=False)
+    return escaped_json(json.dumps(row, ensure_ascii=not is_utf, allow_nan=False))
 
 
 def _array(rows: Iterable[dict[str, Any]], *, is_utf: bool) -> Iterator[str]:

@@ -64,14 +64,19 @@ def as_json(document: Any, indent: int | None = None) -> str:
     """A document as JSON; where the terminal cannot show every character, with escapes."""
     import json
 
+    from rowkey.errors import escaped_json
+
     is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
-    return json.dumps(document, indent=indent, ensure_ascii=not is_utf)
+    return escaped_json(json.dumps(document, indent=indent, ensure_ascii=not is_utf))
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of data; they are not flushed one by one."""
+    """Print lines of data, what would move a terminal's cursor escaped; they are not flushed."""
+    from rowkey.errors import escaped
+
     for line in lines:
-        sys.stdout.write(f"{line}\n")
+        told = line if line.isprintable() else "\n".join(map(escaped, line.split("\n")))
+        sys.stdout.write(f"{told}\n")
 
 
 def print_aside(lines: Iterable[str]) -> None:

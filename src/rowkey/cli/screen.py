@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
     from typing import Self
 
@@ -22,12 +23,26 @@ def console() -> Console:
     Source: https://no-color.org: any value but an empty one asks for no escape codes.
     """
     from rich.console import Console
+    from rich.segment import Segment
+
+    from rowkey.errors import escaped
 
     class Piped(Console):
-        """A console that leaves it to the command to say what a closed pipe means."""
+        """A console that leaves it to the command to say what a closed pipe means.
+
+        Whatever it is given to print, no text of it moves the cursor: only styles do.
+        """
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
+
+        def render(self, *given: Any, **more: Any) -> Iterator[Segment]:
+            for one in super().render(*given, **more):
+                if one.control or one.text.isprintable():
+                    yield one
+                else:
+                    text = "\n".join(map(escaped, one.text.split("\n")))
+                    yield Segment(text, one.style)
 
     if os.environ.get("NO_COLOR"):
         return Piped(highlight=False, color_system=None, force_terminal=False)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from math import isinf
 from typing import TYPE_CHECKING, Any
+
+from rowkey.design.paths import basic_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -128,5 +129,5 @@ def _listed(entries: list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string: JSON's escapes, which TOML shares, and 7F besides."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A TOML basic string, in which what does not print is escaped."""
+    return basic_string(text)

@@ -43,9 +43,16 @@ def needs_quotes(name: str) -> bool:
 
 def _step(name: str) -> str:
     """A name as TOML takes it; what does not print is escaped as TOML does it."""
-    if not needs_quotes(name):
-        return name
-    return "".join(map(_printed, json.dumps(name, ensure_ascii=False)))
+    return basic_string(name) if needs_quotes(name) else name
+
+
+def basic_string(text: str) -> str:
+    r"""A text as a TOML string on one line: JSON's escapes, and TOML's of what does not print.
+
+    >>> print(basic_string("a\x9b\n"))
+    "a\u009b\n"
+    """
+    return "".join(map(_printed, json.dumps(text, ensure_ascii=False)))
 
 
 def _printed(character: str) -> str:

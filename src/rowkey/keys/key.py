@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import DesignRefused, Refused, RowError, shown
+from rowkey.errors import DesignRefused, Refused, RowError, escaped, shown
 from rowkey.keys.bind import LONGEST
 from rowkey.keys.contract import Part, Row, Transform, nested
 from rowkey.keys.dictionary import IDS, Dictionary, FirstAppearance, Trial, coded_fields, learn_ids
@@ -303,6 +303,8 @@ class Key:
     def show(self, start: bytes) -> str:
         """The beginning of a key as a person would name it: `host web-1, ts 2021-01-01T00:00:00Z`.
 
+        What does not print is escaped: a stored value reaches no terminal as it is.
+
         Args:
             start: bytes from the start of a key on; a part that they do not hold whole is shown in
                 hexadecimal.
@@ -321,7 +323,7 @@ class Key:
             at = end
         if at < len(start):
             shown.append(f"{start[at:].hex()}…")
-        return ", ".join(shown)
+        return escaped(", ".join(shown))
 
     def rests(self) -> list[Part]:
         """The parts that leave a rest of their time to the qualifier."""

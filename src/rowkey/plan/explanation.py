@@ -7,7 +7,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from rowkey.plan.narration import lines_of
-from rowkey.plan.proposal import Proposal, proposed_key
+from rowkey.plan.proposal import Proposal, proposed_key, serving_key
 from rowkey.plan.ranges import KeyRange, Plan, plan_read
 from rowkey.plan.selectivity import share_of
 from rowkey.schema import Equal, OneOf, Range, StartsWith
@@ -129,7 +129,7 @@ def explain(
         served=served,
         comes_in=tuple(map(str, plan.orders)),
         rows_read=_rows_read(key, plan, asked.bounds, facts or {}),
-        warnings=tuple(_warnings(plan, asked, runs, served, limit, proposal)),
+        warnings=tuple(_warnings(key, plan, asked, runs, served, limit)),
         proposal=proposal,
     )
 
@@ -167,12 +167,7 @@ def _narrowed(key: Key, plan: Plan) -> str:
 
 
 def _warnings(
-    plan: Plan,
-    asked: Asked,
-    runs: str,
-    served: str,
-    limit: int | None,
-    proposal: Proposal | None,
+    key: Key, plan: Plan, asked: Asked, runs: str, served: str, limit: int | None
 ) -> Iterator[str]:
     if runs == "nothing":
         return
@@ -182,7 +177,8 @@ def _warnings(
     if served == "sorted" and not plan.is_point:
         saved = "" if limit is None else f"; the limit of {limit:,} spares none of them"
         yield f"{SORTED}{saved}"
-    if (is_slow or (served == "sorted" and not plan.is_point)) and proposal is None:
+    is_hard = is_slow or (served == "sorted" and not plan.is_point)
+    if is_hard and serving_key(key, asked.bounds, asked.order) is None:
         yield NO_KEY
 
 

@@ -38,11 +38,15 @@ class Proposal:
 
 
 def proposed_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Proposal | None:
-    """A key under which a read is no full scan and needs no sort; None if there is none.
+    """A key under which a read is no full scan and needs no sort; None if none is worth proposing.
 
-    What spreads stays in front. Behind it stand fields with one value, then those with a few, then
-    the fields of the order, or the first field of which a stretch is asked where no order is; then
-    the fields that the key has besides, so that its rows stay apart.
+    What spreads stays in front, unless it is computed from what is asked in stretches alone: that
+    would tear each stretch apart. Nothing is proposed whose rows would then be spread by nothing
+    but their time, for all writes would meet at its end.
+
+    Behind what spreads stand fields with one value, then those with a few, then the fields of the
+    order, or the first field of which a stretch is asked where no order is; then the fields that
+    the key has besides, so that its rows stay apart.
 
     Args:
         key: the key as it is.
@@ -56,6 +60,23 @@ def proposed_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Proposa
     >>> proposed_key(key, {"user": Equal("ada")}, parse_order("ts desc")).key
     '[bucket(host, 16)][user][desc(ts)][host]'
     """
+    found = serving_key(key, bounds, order)
+    if found is None or _is_front(found[0]):
+        return None
+    return _proposal(key, *found)
+
+
+def serving_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> tuple[Key, Plan] | None:
+    """A key under which a read is no full scan and needs no sort, whatever else it does.
+
+    Args:
+        key: the key as it is.
+        bounds: what is asked of each field, in normal values.
+        order: the order asked for.
+
+    Returns:
+        The key and the plan of the read under it; None if there is no such key.
+    """
     wanted = [one for one in once_each(order) if not isinstance(bounds.get(one.field), Equal)]
     terms = tuple(_terms(key, bounds, wanted))
     proposed = bound_key(terms, key.all_fields, Mistakes()) if terms else None
@@ -64,7 +85,14 @@ def proposed_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Proposa
     plan = plan_read(proposed, bounds, order)
     if plan.needs_sort or (plan.is_full_scan and bounds):
         return None
-    return _proposal(key, proposed, plan)
+    return proposed, plan
+
+
+def _is_front(key: Key) -> bool:
+    """Whether a key begins with times, so that all rows of a moment lie at one end."""
+    first = key.parts[0]
+    is_timed = all(key.all_fields[name].type.tick is not None for name in first.fields)
+    return bool(first.fields) and is_timed and (first.order.ascends or first.order.descends)
 
 
 def _proposal(key: Key, proposed: Key, plan: Plan) -> Proposal:
@@ -79,7 +107,11 @@ def _proposal(key: Key, proposed: Key, plan: Plan) -> Proposal:
 
 def _terms(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Iterator[Term]:
     """The terms of the proposed key, each field once behind what spreads."""
+    stretches = {name for name, bound in bounds.items() if not isinstance(bound, Equal | OneOf)}
+    stretches |= {one.field for one in order}
     spread = leading(key)
+    if any(part.fields and stretches.issuperset(part.fields) for part in key.parts[:spread]):
+        spread = 0
     yield from key.terms[:spread]
     told = dict.fromkeys(_pinned(bounds))
     told |= dict.fromkeys(one.field for one in order)

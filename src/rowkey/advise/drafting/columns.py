@@ -12,7 +12,13 @@ from rowkey.advise.drafting.forms import (
     is_calendar_day,
     is_calendar_second,
 )
-from rowkey.advise.drafting.hints import is_like_time
+from rowkey.advise.drafting.hints import (
+    is_like_calendar,
+    is_like_category,
+    is_like_identity,
+    is_like_measure,
+    is_like_time,
+)
 from rowkey.schema import SURE
 
 if TYPE_CHECKING:
@@ -24,7 +30,16 @@ EACH_CHOICE = 20
 """Rows a text above which all of them have been seen, more or less."""
 LONGEST_CHOICE = 32
 HEADROOM = 4
-"""Times the greatest number seen that the type of a whole number holds."""
+"""Times the greatest number seen that the type of an hour, a status or their like holds."""
+GROWTH = 1_000
+"""Times the greatest number seen that the type of any other whole number holds: a sample is a
+moment of a table's life, and ids and counts grow with it."""
+ROOM_BITS = 32
+"""Bits at least of a whole number that grows."""
+ROOM_BYTES = 64
+"""Bytes at least of a text of which fewer than `SURE` were seen."""
+ROOM_DIGITS = 18
+"""Digits at least of a decimal of which fewer than `SURE` were seen: as many as 8 bytes hold."""
 EARLIEST_S, LATEST_S = 631_152_000, 4_102_444_800
 """1990 and 2100 in seconds since 1970: of the four units of time one at most brings a count there,
 for they are 1,000 apart."""
@@ -81,6 +96,11 @@ class Look:
         elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
             sizes = [len(value) for value in held.to_pylist()]
             self.longest = max([self.longest, *sizes])
+
+    @property
+    def seen(self) -> int:
+        """How many values it has that are neither null nor blank."""
+        return self.rows - self.nulls - self.blanks
 
     @property
     def is_empty(self) -> bool:
@@ -212,9 +232,11 @@ def _of_text(look: Look) -> Guess:
         return Guess(typed.words, typed.why, nulls)
     if look.texts is not None and _is_choice(look, look.texts):
         return Guess({"type": "choice", "of": sorted(look.texts)})
-    same = len(look.lengths) == 1 and look.longest <= 16 and look.rows >= EACH_CHOICE
-    most = max(look.longest, 1) if same else roomy(look.longest)
-    return Guess({"type": "text", "max_bytes": most})
+    values = look.seen if look.texts is None or len(look.texts) > 1 else min(look.seen, 1)
+    told = "1 text does not" if values == 1 else f"{values} texts do not"
+    few = "" if values >= SURE else f"{told} tell how long they get"
+    most = max(roomy(look.longest), ROOM_BYTES if few else 0)
+    return Guess({"type": "text", "max_bytes": most}, few)
 
 
 def _only_nulls(look: Look) -> bool:
@@ -239,7 +261,8 @@ def _typed(look: Look) -> Guess | None:
         return Guess({"type": "hex", "width": look.longest})
     if "money" in forms and len(look.scales) == 1:
         [scale] = look.scales
-        digits = min(look.whole + 2 + scale, 38)
+        least = ROOM_DIGITS if look.seen < SURE else 0
+        digits = min(max(look.whole + 2 + scale, least), 38)
         return Guess({"type": "decimal", "precision": digits, "scale": scale})
     if "number" in forms:
         return Guess({"type": "float64"})
@@ -247,8 +270,8 @@ def _typed(look: Look) -> Guess | None:
 
 
 def _of_digits(look: Look) -> Guess | None:
-    """Digits of one length, with zeros in front; of several lengths they are text."""
-    if len(look.lengths) != 1 or look.blanks or look.null_texts:
+    """Digits of one length, with zeros in front; of several lengths, or of too few, text."""
+    if len(look.lengths) != 1 or look.blanks or look.null_texts or look.seen < SURE:
         return None
     return Guess({"type": "digits", "width": look.longest}, "zeros in front are kept")
 
@@ -258,7 +281,27 @@ def _of_integers(look: Look) -> Guess | None:
     assert look.least is not None
     assert look.greatest is not None
     low, high = look.least, look.greatest
+    if (found := _of_counted_time(look, low, high)) is not None:
+        return found
+    kinds = _UNSIGNED if low >= 0 else _SIGNED
+    if (guessed := _of_few(look, kinds)) is not None:
+        return guessed
+    reach = max(high, -low) * (1 if low >= 0 else 2) + 1
+    is_bounded = is_like_calendar(look.name) or is_like_category(look.name)
+    room, least = (HEADROOM, 0) if is_bounded else (GROWTH, ROOM_BITS)
+    for times in (room, 1):
+        for bits, name in zip((8, 16, 32, 64), kinds, strict=True):
+            if least <= bits and reach * times <= 1 << bits:
+                return Guess({"type": name})
+    return None
+
+
+def _of_counted_time(look: Look, low: int, high: int) -> Guess | None:
+    """A time, where whole numbers are one: by their size, unless the name says something else."""
     named = is_like_time(look.name)
+    is_other = not named and (is_like_identity(look.name) or is_like_measure(look.name))
+    if is_other:
+        return None
     if 8 in look.calendar and (named or low < high):
         return Guess({"type": "date"}, "written as yyyyMMdd")
     if 14 in look.calendar:
@@ -266,14 +309,6 @@ def _of_integers(look: Look) -> Guess | None:
     for unit, per_s in UNITS.items():
         if EARLIEST_S * per_s <= low and high < LATEST_S * per_s and (named or unit == "ms"):
             return Guess({"type": f"timestamp_{unit}"}, f"whole numbers, {unit} since 1970")
-    kinds = _UNSIGNED if low >= 0 else _SIGNED
-    if (guessed := _of_few(look, kinds)) is not None:
-        return guessed
-    reach = max(high, -low) * (1 if low >= 0 else 2) + 1
-    for room in (HEADROOM, 1):
-        for bits, name in zip((8, 16, 32, 64), kinds, strict=True):
-            if reach * room <= 1 << bits:
-                return Guess({"type": name})
     return None
 
 
@@ -284,12 +319,11 @@ def _of_few(look: Look, kinds: tuple[str, ...]) -> Guess | None:
     """
     import pyarrow as pa
 
-    seen = look.rows - look.nulls - look.blanks
     bits = look.kind.bit_width if pa.types.is_integer(look.kind) else 64
-    if seen >= SURE or (look.greatest or 0) >= 1 << (bits if kinds is _UNSIGNED else bits - 1):
+    if look.seen >= SURE or (look.greatest or 0) >= 1 << (bits if kinds is _UNSIGNED else bits - 1):
         return None
     name = kinds[(8, 16, 32, 64).index(bits)]
-    values = "1 number does not" if seen == 1 else f"{seen} numbers do not"
+    values = "1 number does not" if look.seen == 1 else f"{look.seen} numbers do not"
     return Guess({"type": name}, f"{values} tell how large they get")
 
 
@@ -300,7 +334,13 @@ def _is_choice(look: Look, texts: set[str]) -> bool:
         for text in texts
     )
     rows = look.rows - look.nulls
-    return fits and len(texts) >= 2 and rows >= EACH_CHOICE * max(len(texts), 5)
+    # Names of things have no last one: a product or a host comes that nobody has seen.
+    return (
+        fits
+        and not is_like_identity(look.name)
+        and len(texts) >= 2
+        and rows >= EACH_CHOICE * max(len(texts), 5)
+    )
 
 
 def roomy(size: int) -> int:

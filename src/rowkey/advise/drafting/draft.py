@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.proposals import proposed_keys
-from rowkey.advise.drafting.roles import assigned, reassigned
+from rowkey.advise.drafting.roles import FEW_ROWS, assigned, reassigned
 from rowkey.advise.drafting.survey import surveyed
 from rowkey.advise.drafting.wording import REASONS, annotated, words_of_file
 from rowkey.design import Design
@@ -39,6 +39,7 @@ class Draft:
         simulated: what became of the sample under it.
         found: what the rules say of it.
         tried: the keys that were tried before, with the reason against each.
+        is_thin: whether the sample has too few rows for a verdict.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Draft:
     simulated: Simulation
     found: Findings
     tried: tuple[tuple[str, str], ...]
+    is_thin: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class _Tried:
             if one.name not in allowed and one.name not in REASONS
         ]
         verdict = self.simulated.verdict
-        heat = [f"hot, {verdict.skew:.1f} times a server's share"] if verdict.is_hot else []
+        is_hot = verdict.is_hot and self.roles.survey.events >= FEW_ROWS
+        heat = [f"hot, {verdict.skew:.1f} times a server's share"] if is_hot else []
         return (*heat, *(one.what for one in told))
 
 
@@ -185,4 +188,5 @@ def _written(best: _Tried, against: tuple[tuple[str, str], ...]) -> Draft:
     design = Design.loads(text)
     assert design == best.design, "comments change nothing"
     simulated = replace(best.simulated, design=design)
-    return Draft(text, design, simulated, check(design, best.seen), against)
+    is_thin = best.roles.survey.events < FEW_ROWS
+    return Draft(text, design, simulated, check(design, best.seen), against, is_thin)

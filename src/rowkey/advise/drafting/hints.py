@@ -1,13 +1,16 @@
 """What names of columns hint at, in the words that recordings use: a time, an identity, a measure.
 
-A hint decides only between readings that the values allow.
+A hint decides only between readings that the values allow. Chinese headings have no gaps between
+words, so theirs are looked for inside the name; the last ones say what a thing is, as in English.
 """
 
 from __future__ import annotations
 
 import re
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = re.compile(
+    r"(?<=[a-z0-9])(?=[A-Z])|(?<=[\u3400-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z0-9])(?=[\u3400-\u9fff])"
+)
 _APART = re.compile(r"[\W_]+")
 
 
@@ -38,6 +41,34 @@ _MEASURE = _words(
 )
 _CALENDAR = _words("year month week weekday quarter hour minute second dow doy yday millisecond")
 _CATEGORY = _words("status state code type kind category class method protocol flag")
+_RECORD = _words("id uuid guid order orderid ticket waybill transaction trace invoice receipt")
+
+_TIME_ZH = "时间 時間 日期 时刻 時刻"
+_EVENT_ZH = "时间 時間 日期 时刻 時刻 时间戳 時間戳"
+_HAPPENING_ZH = "事件 发生 發生 采集 採集 上报 上報 下单 下單 交易 记录 記錄 日志 接收 请求 访问"
+_IDENTITY_ZH = (
+    "用户 用戶 客户 客戶 会员 會員 账号 账户 帐号 帳號 设备 設備 传感器 主机 主機 机器 服务器 车牌 "
+    "車牌 车辆 司机 商户 商家 店铺 門店 门店 商品 产品 產品 订单 訂單 运单 单号 單號 编号 編號 "
+    "编码 号码 號碼 流水号 手机 電話 电话 身份证 证件 卡号 学号 工号 学生 员工 患者 站点 基站 终端 "
+    "网点 租户 应用 仓库 股票 标识 主键"
+)
+_MEASURE_ZH = (
+    "金额 金額 价格 價格 单价 单價 总价 数量 數量 次数 次數 件数 人数 总数 总计 合计 余额 餘額 "
+    "温度 溫度 湿度 濕度 压力 电压 电流 功率 能耗 电量 速度 距离 里程 时长 時長 耗时 延迟 长度 "
+    "大小 字节 流量 重量 高度 宽度 深度 分数 得分 评分 比例 比率 占比 平均 最大 最小 经度 纬度 "
+    "折扣 年龄 版本"
+)
+_MEASURED_ZH = ("量", "额", "額", "率", "费", "費", "数", "數", "值", "价", "價")
+"""What a Chinese name of something measured ends with."""
+_CALENDAR_ZH = "小时 小時 星期 月份 年份 季度 分钟"
+_PIECES_ZH = ("年", "月", "日", "周", "时", "分", "秒")
+_CATEGORY_ZH = "状态 狀態 类型 類型 类别 种类 分类 方式 渠道 级别 等级 性别 标志"
+_RECORD_ZH = "订单 訂單 运单 单号 單號 流水号 交易号"
+
+
+def _holds(name: str, words: str) -> bool:
+    """Whether one of some Chinese words, with gaps between them, stands in a name."""
+    return any(word in name for word in words.split())
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -52,29 +83,45 @@ def words_of(name: str) -> tuple[str, ...]:
 def is_like_time(name: str) -> bool:
     """Whether a name is that of a time or a date.
 
-    >>> is_like_time("createdAt"), is_like_time("amount")
-    (True, False)
+    >>> is_like_time("createdAt"), is_like_time("amount"), is_like_time("下单时间")
+    (True, False, True)
     """
-    return bool(_TIME & set(words_of(name))) or "时间" in name or "日期" in name
+    return bool(_TIME & set(words_of(name))) or _holds(name, _TIME_ZH)
 
 
 def is_like_event(name: str) -> bool:
     """Whether a time is that of the event itself, rather than of a deadline or a birth.
 
-    >>> is_like_event("ts"), is_like_event("birth_date")
-    (True, False)
+    >>> is_like_event("ts"), is_like_event("birth_date"), is_like_event("采集时间")
+    (True, False, True)
     """
     words = words_of(name)
+    if name in _EVENT_ZH.split() or (_holds(name, _TIME_ZH) and _holds(name, _HAPPENING_ZH)):
+        return True
     return bool(_EVENT & set(words)) or (len(words) == 1 and bool(_TIME & set(words)))
 
 
 def is_like_identity(name: str) -> bool:
     """Whether a name is that of something which events belong to.
 
-    >>> is_like_identity("customer_id"), is_like_identity("humidity")
-    (True, False)
+    >>> is_like_identity("customer_id"), is_like_identity("humidity"), is_like_identity("订单号")
+    (True, False, True)
     """
-    return bool(_IDENTITY & set(words_of(name)[-2:])) and not is_like_measure(name)
+    named = bool(_IDENTITY & set(words_of(name)[-2:])) or _holds(name, _IDENTITY_ZH)
+    is_other = is_like_measure(name) or _holds(name, _TIME_ZH) or _holds(name, _CATEGORY_ZH)
+    return named and not is_other
+
+
+def is_like_record(name: str) -> bool:
+    """Whether a name is that of one row, rather than of what many rows belong to.
+
+    >>> is_like_record("order_id"), is_like_record("订单号"), is_like_record("user_id")
+    (True, True, False)
+    """
+    if not is_like_identity(name) or _holds(name, _RECORD_ZH):
+        return is_like_identity(name)
+    known = _IDENTITY & set(words_of(name))
+    return bool(known) and known <= _RECORD
 
 
 def is_like_measure(name: str) -> bool:
@@ -84,7 +131,9 @@ def is_like_measure(name: str) -> bool:
     (True, True, False)
     """
     words = words_of(name)
-    return bool(_MEASURE & set(words)) and words[-1] not in {"id", "key", "uuid", "no"}
+    if words and words[-1] in {"id", "key", "uuid", "no"}:
+        return False
+    return bool(_MEASURE & set(words)) or _holds(name, _MEASURE_ZH) or name.endswith(_MEASURED_ZH)
 
 
 def is_like_calendar(name: str) -> bool:
@@ -93,13 +142,19 @@ def is_like_calendar(name: str) -> bool:
     >>> is_like_calendar("month"), is_like_calendar("dep_hour"), is_like_calendar("ts")
     (True, True, False)
     """
-    return bool(_CALENDAR & set(words_of(name))) or words_of(name) == ("day",)
+    words = set(words_of(name))
+    return (
+        bool(_CALENDAR & words)
+        or words == {"day"}
+        or _holds(name, _CALENDAR_ZH)
+        or (name in _PIECES_ZH)
+    )
 
 
 def is_like_category(name: str) -> bool:
     """Whether a name is that of a sort of event, of which there are a few.
 
-    >>> is_like_category("http_status")
-    True
+    >>> is_like_category("http_status"), is_like_category("支付状态")
+    (True, True)
     """
-    return bool(_CATEGORY & set(words_of(name)))
+    return bool(_CATEGORY & set(words_of(name))) or _holds(name, _CATEGORY_ZH)

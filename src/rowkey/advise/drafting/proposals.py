@@ -99,8 +99,6 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
             else "what tells rows apart spreads them"
         )
         yield led(_bucket(columns, n), why)
-    if columns == [roles.time]:
-        yield led(_bucket(columns, n), "no two rows have one time, so times spread them")
     why = "nothing in the rows spreads them: chance does, and a row put twice stands twice"
     drawn = next(name for name, kind in TRANSFORMS.items() if kind.source is Source.CHANCE)
     yield led(Call(drawn, (), (n,)), why)
@@ -129,8 +127,9 @@ def _behind(roles: Roles) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     if (time := roles.time) is not None:
         terms.append(_term(time))
         within = f"of one {roles.entity.name} " if roles.entity is not None else ""
+        stretch = "a stretch of it is one range" if within else "a stretch of time is one range"
         reasons.append(
-            f"[{terms[-1]}]: rows {within}in the order of time; a stretch of time is one range a "
+            f"[{terms[-1]}]: rows {within}in the order of time; {stretch} a "
             "bucket, and the latest rows are a scan backwards."
         )
     for column in roles.adds:
@@ -145,8 +144,10 @@ def _on_addition(roles: Roles, column: Column) -> str:
     if roles.columns == (column,):
         return f"every row of the sample has its own {column.name}"
     lost = lost_without(roles, column)
-    if not lost:
+    if not lost and roles.refused:
         return "rows of the file overwrite others without it"
+    if not lost:
+        return "two rows of one moment stay two"
     rows = "row of the sample overwrites" if lost == 1 else "rows of the sample overwrite"
     why = f"without it {lost:,} {rows} another"
     if column.field.type.name in MEASURED:

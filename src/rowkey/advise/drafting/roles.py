@@ -13,8 +13,10 @@ from rowkey.advise.drafting.hints import (
     is_like_event,
     is_like_identity,
     is_like_measure,
+    is_like_record,
     is_like_time,
 )
+from rowkey.schema import SURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.drafting.survey import Column, Survey
 
-FEW_ROWS = 100
+FEW_ROWS = SURE
 """Rows below which how often a value comes tells nothing, and its name decides."""
 ENOUGH = 64
 """Values from which a hash fills two regions a server of eight evenly; see `few_entities`."""
@@ -79,7 +81,7 @@ def assigned(survey: Survey) -> Roles:
     rest = [column for column in survey.columns if column is not time]
     entity = _entity(survey, rest, time, apart)
     if entity is None:
-        one = _naming(survey, rest, apart)
+        one = _naming(survey, rest, apart, is_timed=time is not None)
         if one is not None:
             return Roles(survey, None, None, (one,), apart)
     return _with_adds(Roles(survey, entity, time, (), apart))
@@ -119,7 +121,19 @@ def _with_adds(roles: Roles) -> Roles:
     base = [one for one in (roles.entity, roles.time) if one is not None]
     others = [one for one in roles.survey.columns if one not in base]
     others.sort(key=lambda one: -_telling(one))
-    return replace(roles, adds=_added(roles.apart, base, others, roles.refused))
+    adds = _added(roles.apart, base, others, roles.refused)
+    if not (adds or roles.entity or roles.refused):
+        # A time alone spreads nothing, and two events of one moment would be one row.
+        adds = tuple(one for one in others if _may_spread(one))[:1]
+    return replace(roles, adds=adds)
+
+
+def _may_spread(column: Column) -> bool:
+    """Whether a column differs enough between rows to spread them, and is not what is measured."""
+    facts, kind = column.facts, column.field.type
+    is_plain = kind.name not in (*MEASURED, "bool", "bytes") and kind.tick is None
+    is_measured = is_like_measure(column.name) or is_like_calendar(column.name)
+    return is_plain and not is_measured and not facts.nulls and (facts.distinct or 0) >= ENOUGH
 
 
 class Apart:
@@ -206,15 +220,16 @@ def _entity(
 
 def _may_group(column: Column, survey: Survey) -> bool:
     """Whether several events have one value, and it names something."""
-    distinct = column.facts.distinct or 0
+    distinct, few = column.facts.distinct or 0, survey.events < FEW_ROWS
     kind = column.field.type
-    if distinct < 2 or kind.name in (*MEASURED, "bool", "bytes") or kind.tick is not None:
+    if distinct < 2 - few or kind.name in (*MEASURED, "bool", "bytes") or kind.tick is not None:
         return False
     if is_like_calendar(column.name) or (column.facts.bytes_mean or 0) > 4 * LONG:
         return False
-    if survey.events < FEW_ROWS:
-        return is_like_identity(column.name) and distinct < survey.events
-    return distinct * 2 <= survey.events
+    # Of many users a short file shows each about once: what its name says counts for more then.
+    if is_like_identity(column.name):
+        return distinct < survey.events or (few and not is_like_record(column.name))
+    return distinct * 2 <= survey.events and not few
 
 
 def _naming_score(column: Column) -> float:
@@ -235,19 +250,24 @@ def _naming_score(column: Column) -> float:
         - 4 * (facts.nulls > 0)
         - 2 * ((facts.bytes_mean or 0) > LONG)
         - 2 * ((facts.heaviest_share or 0) > 0.5)
+        - is_like_record(name)
     )
 
 
-def _naming(survey: Survey, columns: Sequence[Column], apart: Apart) -> Column | None:
+def _naming(
+    survey: Survey, columns: Sequence[Column], apart: Apart, *, is_timed: bool
+) -> Column | None:
     """The column that names each row by itself."""
-    fits = [one for one in columns if _may_name(one, survey) and apart.tells([one.name])]
+    fits = [one for one in columns if _may_name(one, survey, is_timed) and apart.tells([one.name])]
     return max(fits, key=_telling, default=None)
 
 
-def _may_name(column: Column, survey: Survey) -> bool:
+def _may_name(column: Column, survey: Survey, is_timed: bool) -> bool:
+    """Whether a column may name rows; one that only happens to differ not where a time does."""
     facts, kind = column.facts, column.field.type
     is_name = is_like_identity(column.name) or kind.name in ("uuid", "hex", "digits")
-    is_name = is_name or (survey.events >= FEW_ROWS and not is_like_measure(column.name))
+    is_free = survey.events >= FEW_ROWS and not is_timed and not is_like_measure(column.name)
+    is_name = is_name or is_free
     plain = kind.name not in (*MEASURED, "bool", "bytes") and kind.tick is None
     return plain and is_name and not facts.nulls and (facts.bytes_mean or 0) <= LONG
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.hints import is_like_identity
 from rowkey.advise.drafting.proposals import A_SERVER
-from rowkey.design import Design, path_text
+from rowkey.advise.drafting.roles import FEW_ROWS
+from rowkey.design import Design, path_text, toml_value
 from rowkey.errors import counted, printable
 from rowkey.schema import Condition, FieldRef, Ordering, Parameter
 
@@ -158,6 +158,13 @@ def _head(survey: Survey) -> Iterator[str]:
     )
     yield "# What was seen stands as comments. Read them, correct what you know better, then ask:"
     yield "#   rowkey check FILE    rowkey simulate FILE    rowkey explain FILE"
+    if survey.events < FEW_ROWS:
+        tells = "tells" if survey.events == 1 else "tell"
+        yield (
+            f"# {counted(survey.events, 'row')} {tells} little; from {FEW_ROWS} on a sample says "
+            "more. Here the key follows from names of"
+        )
+        yield "# columns alone, types have all the room they can, and of load nothing is known."
     if survey.left_out.count:
         first = printable(survey.left_out.first)[:160]
         yield (
@@ -179,6 +186,22 @@ def _on_key(
     for reason in proposal.reasons:
         yield from _wrapped(printable(reason), "  ")
     yield from _on_uniqueness(roles)
+    if roles.entity is None and roles.time is not None:
+        yield from _wrapped(
+            "No column was seen to name what rows belong to: neither a name nor values that come "
+            "again say so. If one does, put it in front of the time and into the bucket, for a "
+            "read of one then asks one range.",
+        )
+    if roles.survey.events >= FEW_ROWS:
+        yield from _on_verdict(roles, simulated)
+    if against:
+        yield "Tried before, and not taken:"
+    for key, why in against:
+        yield from _wrapped(printable(f"{key}: {why}"), "  ")
+
+
+def _on_verdict(roles: Roles, simulated: Simulation) -> Iterator[str]:
+    """What became of the sample under the key."""
     verdict = simulated.verdict
     yield from _wrapped(
         f"Replayed, the sample is {verdict.word}: the busiest server takes {verdict.skew:.2f} "
@@ -186,10 +209,6 @@ def _on_key(
     )
     if verdict.word != "even":
         yield from _on_heat(roles, simulated)
-    if against:
-        yield "Tried before, and not taken:"
-    for key, why in against:
-        yield from _wrapped(printable(f"{key}: {why}"), "  ")
 
 
 def _on_heat(roles: Roles, simulated: Simulation) -> Iterator[str]:
@@ -277,7 +296,7 @@ def _examples(roles: Roles) -> Iterator[str]:
     for read in example_reads(roles):
         yield from ("#", "# [[reads]]")
         for word, value in read.items():
-            yield f"# {word:5} = {json.dumps(value, ensure_ascii=False)}"
+            yield f"# {word:5} = {toml_value(value)}"
     yield ""
 
 

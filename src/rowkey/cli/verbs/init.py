@@ -60,7 +60,6 @@ def command(
     with Destination("toml", to).text() as stream:
         stream.write(draft.text)
     if to is not None:
-        verdict = draft.simulated.verdict
-        print_aside(
-            [f"{printable(to)}: {draft.design.declaration.key}", f"the sample is {verdict.word}"]
-        )
+        verdict = f"the sample is {draft.simulated.verdict.word}"
+        said = "the sample is too small for a verdict" if draft.is_thin else verdict
+        print_aside([f"{printable(to)}: {draft.design.declaration.key}", said])

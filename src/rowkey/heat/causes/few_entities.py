@@ -46,7 +46,9 @@ class FewEntities(Cause):
         is_kept = part is not None and (part.order.ascends or part.order.descends)
         bound = integer_bound(values, servers) if is_kept else float(even_share(values, servers))
         upto = "up to " if len(names) > 1 else ""
-        message = _message(names, f"{upto}{values:,}", regions, _left_empty(values, regions))
+        message = _message(
+            names, f"{upto}{values:,}", regions, _left_empty(values, regions, is_kept=is_kept)
+        )
         figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
         return Finding(cls.name, message, bound, figures, _remedy(design, facts, names))
 
@@ -61,8 +63,11 @@ class FewEntities(Cause):
         if not _are_few(values, regions):
             return None
         used = len(evidence.boundaries) - evidence.empty
-        written = "all of them" if used == len(evidence.boundaries) else f"{used:,} of them"
-        then = f"{written} were written, and so few lie unevenly."
+        written = (
+            "all of them were" if used == len(evidence.boundaries) else f"{used:,} of them were"
+        )
+        written = "one of them was" if used == 1 else written
+        then = f"{written} written, and so few lie unevenly."
         message = _message(names, f"{values:,}", regions, then)
         figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
         bound = min(_skew_of_values(evidence), evidence.measured.skew)
@@ -92,9 +97,14 @@ def _message(names: Sequence[str], values: str, regions: int, then: str) -> str:
     return f"{' and '.join(names)} {has} {values} {plural} for {counted(regions, 'region')}: {then}"
 
 
-def _left_empty(values: int, regions: int) -> str:
-    empty = regions * (1 - 1 / regions) ** values
-    return f"a hash of so few leaves {empty:.1f} regions empty on average."
+def _left_empty(values: int, regions: int, *, is_kept: bool) -> str:
+    """What becomes of regions: values in their own order meet each other less than at random."""
+    if is_kept:
+        empty = regions - values
+        left = f", so {empty:,} or more of them stay empty" if empty > 0 else ""
+        return f"a value never lies in two regions{left or ', and so few divide them unevenly'}."
+    empty_mean = regions * (1 - 1 / regions) ** values
+    return f"thrown at random, so few leave {empty_mean:.1f} of them empty on average."
 
 
 def _skew_of_values(evidence: Evidence) -> float:

@@ -1,0 +1,110 @@
+"""What a terminal is given: no value, name or path moves its cursor or turns its text around."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unicodedata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.command import run
+from rowkey.cli.screen import console
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = (
+    "web\x1b[2J1", "a\nb\tc", "\u202egnp.exe", "c\x9b31mx", "d\x7f\x08", "plain", "\u2028line",
+    "\u200bz\ufeff", "\U000e0041tag",
+)  # fmt: skip
+"""Escapes of a terminal, of two sorts; ends of lines; marks that turn text around or hide."""
+DESIGN = """\
+table = "t"
+key   = "KEY"
+splits = SPLITS
+
+[fields]
+host = { type = "text", max_bytes = 30, heavy = ["web\\u001b[2J1"] }
+ts   = "timestamp_ms"
+kind = { type = "choice", of = ["web\\u001b[2J1", "a\\nb\\tc", "\\u202Egnp.exe", "c\\u009b31mx"] }
+
+[[reads]]
+name  = "r\\u001b[31m"
+where = "host = 'a\\u001b[0m\\u202e' and ts >= ?"
+
+[[reads]]
+name  = "q"
+where = "kind in (?, ?, ?)"
+
+[sample]
+path = "events.csv"
+"""
+KEYS = {
+    "quantiles": ("[host][ts]", "{ algorithm = 'sample', regions = 8 }"),
+    "buckets": ("[bucket(host, ts, 16, 2)][host][ts]", "'per_bucket'"),
+    "listed": ("[kind][host][ts]", "['01', '02']"),
+}
+VERBS = [
+    ("check", "buckets"), ("check", "listed", "-f", "github"), ("simulate", "quantiles"),
+    ("simulate", "buckets"), ("simulate", "listed"), ("simulate", "quantiles", "-f", "json"),
+    ("explain", "quantiles"), ("explain", "listed"), ("splits", "quantiles"), ("ddl", "quantiles"),
+    ("explain", "buckets", "--where", "host=\x1b[2J\u202e"), ("vectors", "buckets"),
+    ("compare", "quantiles", "buckets"), ("compare", "listed", "quantiles"),
+    ("check", "\x1b[2J"), ("rules", "\x1b[2J"),
+]  # fmt: skip
+
+
+def moving(text: str) -> list[str]:
+    """The characters of a text that are more than a letter on its line."""
+    return [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sample with hostile values and designs that name them."""
+    here = tmp_path_factory.mktemp("hostile")
+    with (here / "events.csv").open("w", newline="", encoding="utf-8") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["host", "ts", "kind"])
+        for n in range(900):
+            host = HOSTILE[n % len(HOSTILE)] if n % 3 else HOSTILE[0]
+            rows.writerow([host, 1_706_659_200_000 + n * 250, HOSTILE[n % 4]])
+    for name, (key, splits) in KEYS.items():
+        text = DESIGN.replace("KEY", key).replace("SPLITS", splits)
+        (here / name).write_text(text, "utf-8")
+    return here
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_no_value_reaches_the_terminal_as_it_is(words: tuple[str, ...], folder: Path) -> None:
+    """No verb prints a control character, an end of a line or a mark of direction of a value."""
+    found = run(*(folder / word if word in KEYS else word for word in words))
+    assert ([], []) == (moving(found.out), moving(found.err))
+    assert found.code in ((1, 2) if words[-1] == "\x1b[2J" else (0, 1))
+
+
+def test_a_draft_of_hostile_values_is_plain_text(folder: Path) -> None:
+    """The file that `init` writes may be looked at, and holds what was there."""
+    found = run("init", "--sample", folder / "events.csv")
+    assert (0, []) == (found.code, moving(found.out))
+
+
+def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
+    """Rows that are read back as JSON hold the characters that were not shown."""
+    row = {"host": HOSTILE[0] + HOSTILE[3] + HOSTILE[8], "ts": 1}
+    key = run("encode", folder / "buckets", stdin=json.dumps(row)).out
+    told = run("decode", folder / "buckets", stdin=key).out
+    assert ([], row["host"]) == (moving(told), json.loads(told)["host"])
+
+
+def test_the_console_escapes_whatever_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A renderer that forgets does no harm; colours stay."""
+    screen = console()
+    monkeypatch.setattr(screen, "_file", stream := io.StringIO())
+    for text in HOSTILE:
+        screen.print(text, markup=False)
+    assert [] == moving(stream.getvalue())
+    assert "web\\x1b[2J1" in stream.getvalue()
