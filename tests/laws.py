@@ -117,6 +117,7 @@ def law_alphabet(part: Part, row: Row) -> None:
     piece = piece_of(part, row)
     if piece is not None:
         assert set(piece) <= set(part.alphabet.values)
+        assert not piece or piece[0] in part.opens.values
 
 
 def law_cardinality(part: Part, rows: Sequence[Row]) -> None:

@@ -17,6 +17,7 @@ import pytest
 from rowkey.design import Design
 from rowkey.heat import CAUSES, Finding
 from rowkey.keys import bind_key
+from rowkey.lint import check, look
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
@@ -579,6 +580,44 @@ def test_regions_cut_by_time_behind_buckets_are_left_behind(tmp_path: Path) -> N
     assert 48 == only(found, "missed_splits").evidence["empty"] == found.dead
 
 
+UNIFORM = {"algorithm": "uniform", "regions": 16}
+HEX_STRING = {"algorithm": "hex_string", "regions": 16}
+
+
+@pytest.mark.parametrize("splits", [UNIFORM, HEX_STRING])
+@pytest.mark.parametrize("values", [6, 12, 30, 60])
+@pytest.mark.parametrize("hot", [0.0, 0.4])
+def test_few_values_beside_the_splits_are_not_to_blame(
+    tmp_path: Path, values: int, splits: Any, hot: float
+) -> None:
+    """Some names that begin alike lie in one region of sixteen: their number does not do that."""
+    chance = random.Random(values)
+    rows = [
+        (f"web-{0 if chance.random() < hot else chance.randrange(values)}", n, START + n)
+        for n in range(8_000)
+    ]
+    found = judge(tmp_path, "[host][ts]", rows, splits)
+    codes = [cause.code for cause in found.causes]
+    assert ["missed_splits", *["hot_entity"] * (hot > 0)] == codes
+    assert (15, 1.0, 8.0) == (
+        found.causes[0].evidence["empty"], found.causes[0].evidence["share"], found.causes[0].bound,
+    )  # fmt: skip
+    told = {
+        one.code for one in check(found.design, look(found.design, tmp_path / "rows.csv")).found
+    }
+    assert ("RK201" in told, "RK104" in told) == (True, False)
+
+
+@pytest.mark.parametrize("values", [2, 5, 30])
+def test_few_values_that_fill_what_they_can_are_to_blame(tmp_path: Path, values: int) -> None:
+    """A region of its own for each of the first ones: there are too few for sixteen."""
+    rows = [(f"s{n % values:02}", n, START + n) for n in range(8_000)]
+    splits = [f"s{n:02}" for n in range(1, 16)]
+    codes = [cause.code for cause in judge(tmp_path, "[host][ts]", rows, splits).causes]
+    assert "missed_splits" not in codes
+    assert "few_entities" in codes
+
+
 @pytest.mark.parametrize(
     ("key", "splits"),
     [
@@ -600,6 +639,43 @@ def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are(tmp_path:
     cause = only(judge(tmp_path, "[host][ts]", rows, SIXTEEN), "missed_splits")
     assert "sample" not in cause.remedy
     assert "[bucket(host, ts, 16)]" in cause.remedy
+
+
+# One region
+
+
+@pytest.mark.parametrize("key", ["[ts][host]", "[desc(ts)][host]", "[id]"])
+def test_one_region_under_a_front_would_not_be_cooler_as_many(tmp_path: Path, key: str) -> None:
+    """The front is what is told, not the number of regions: more of them change nothing."""
+    cause = only(judge(tmp_path, key, even_hosts(8_000), None), "moving_front")
+    assert "with more regions than one the same would be true" in cause.message
+    assert 8.0 == cause.bound
+
+
+def test_one_region_of_what_does_not_move_is_one_too_few(tmp_path: Path) -> None:
+    """Hosts in no order are cooler in many regions."""
+    only(judge(tmp_path, "[host][ts]", even_hosts(8_000), None), "integer_imbalance")
+
+
+# Few events
+
+
+@pytest.mark.parametrize("events", [20, 60, 99])
+def test_of_few_events_no_cause_is_told(tmp_path: Path, events: int) -> None:
+    """All of one host lie on one server, and that is hot; why is not judged, which is said."""
+    rows = [(f"h{n // 99}", n, START + n) for n in range(events)]
+    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    assert ("hot", []) == (found.verdict.word, found.causes)
+    assert [f"{events} events came; why they lie so is judged from 100 on"] == list(found.remarks)
+
+
+@pytest.mark.parametrize("events", [120, 400])
+def test_few_events_of_many_values_are_no_few_values(tmp_path: Path, events: int) -> None:
+    """Each event has another host: that there are more is not known, so it is not denied."""
+    rows = [(f"h{n}", n, START + n) for n in range(events)]
+    found = judge(tmp_path, "[bucket(host, 256)][host][ts]", rows)
+    told = check(found.design, look(found.design, tmp_path / "rows.csv")).causes
+    assert [] == [one for one in (*found.causes, *told) if one.code == "few_entities"]
 
 
 # What needs no explanation

@@ -28,11 +28,15 @@ FIELDS: dict[str, Any] = {
     "listed": {**HOSTS, "heavy": ["00000000"], "draw": {"kind": "zipf", "theta": 1.5}},
     "status": {"type": "choice", "of": ["new", "paid", "sent"], "distinct": 3},
     "id": {"type": "u64", "distinct": 1_000_000},
+    "uuid": "uuid",
+    "number": "u64",
+    "line": {"type": "text", "max_bytes": 16},
     "ts": "timestamp_s",
     "ms": "timestamp_ms",
 }
 DECIMAL = [f"{n}0" for n in range(1, 10)]
 UNIFORM = {"algorithm": "uniform", "regions": 16}
+HEX_STRING = {"algorithm": "hex_string", "regions": 16}
 
 
 def design_of(key: str, splits: Any = "per_bucket", writes: Any = None) -> Design:
@@ -81,6 +85,20 @@ CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
     ("[bucket(host, 16)][host]", ["0", "8", "@"], None, {"missed_splits": 8}),
     ("['log-'][digest(host, 4)][ts]", UNIFORM, None, {"missed_splits": 8}),
     ("[digest(host, 4)][ts]", UNIFORM, None, {}),
+    ("[uuid][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
+    ("[uuid][ts]", UNIFORM, None, {}),
+    ("[uuid][ts]", ["0", "8", "@"], None, {"integer_imbalance": 2}),
+    ("[number][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
+    ("[number][ts]", UNIFORM, None, {}),
+    ("[digest(host, 4)][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
+    ("[id][ts]", UNIFORM, None, {"missed_splits": 8}),
+    ("[id][ts]", ["\\x00\\x00\\x00\\x00\\x00\\x08"], None, {"integer_imbalance": 4}),
+    ("[host][ts]", UNIFORM, None, {"missed_splits": 1}),
+    ("[number]", {"algorithm": "uniform", "regions": 500}, None, {}),
+    ("[line]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 1}),
+    ("[desc(line)]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 1}),
+    ("[host:raw][ts]", UNIFORM, None, {}),
+    ("[host][ts]", HEX_STRING, None, {}),
 ]  # fmt: skip
 
 
@@ -291,3 +309,13 @@ def test_without_its_sample_such_a_design_is_not_blamed() -> None:
     """What numbers come nothing tells: a rule that knows too little stays silent."""
     design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
     assert [] == [one.code for one in foreseen(design)]
+
+
+def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing() -> None:
+    """Where only their number is declared it is an assumption: told, and no warning."""
+    user = {"type": "u64", "distinct": 1_000_000}
+    design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM)
+    [told] = [one for one in check(design).found if one.code == "RK201"]
+    assert "info" == told.severity
+    assert "user reaches 1 of 16 regions" in told.what
+    assert ["missed_splits"] == [one.code for one in run(design).causes]

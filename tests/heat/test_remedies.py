@@ -292,3 +292,58 @@ def test_no_remedy_makes_it_hotter(
         cooler = run(better, path, second_half=True).verdict
         over = cooler.skew / cooler.even
         assert over <= 1.02 * found.verdict.skew / found.verdict.even, cause.remedy
+
+
+WHOLE = "[bucket(host, 16)][host][disk][ts]"
+READS = {
+    "of a host": "host = ? and ts >= ? and ts < ?",
+    "of a host and a disk": "host = ? and disk = ? and ts >= ? and ts < ?",
+    "of a disk": "disk = ? and ts >= ? and ts < ?",
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "reads", "expected"),
+    [
+        ("[bucket(host, 16)][host][disk][ts]", [], "[bucket(host, disk, ts, 16)]"),
+        (
+            "[bucket(host, 16)][host][disk][ts]",
+            ["of a host and a disk"],
+            "[bucket(host, disk, 16)]",
+        ),
+        ("[bucket(host, 16)][host][disk][ts]", ["of a disk"], "[bucket(disk, 16)]"),
+        ("[bucket(host, 16)][host][disk][time_slice(ts, 1h)]", [], "[bucket(host, disk, 16)]"),
+        ("[bucket(host, 16)][host][time_slice(ts, 1h)]", [], "[bucket(host, ts, 16)]"),
+        ("[bucket(host, ts, 3)][host][time_slice(ts, 1h)]", [], "[bucket(host, ts, 8)]"),
+    ],
+)
+@pytest.mark.parametrize("shares", ["few", "hot"])
+def test_a_remedy_takes_no_more_fields_than_it_needs(
+    tmp_path: Path, key: str, reads: list[str], expected: str, shares: str
+) -> None:
+    """What reads give where that is enough, times that rows hold stretches of only at need."""
+    chance = random.Random(7)
+    hosts = chance.choices(range(6 if shares == "few" else 600), k=8_000)
+    path = tmp_path / "rows.csv"
+    lines = (
+        f"h{0 if shares == 'hot' and n % 5 < 2 else host},d{chance.randrange(500)},{START + n}"
+        for n, host in enumerate(hosts)
+    )
+    path.write_text("host,disk,ts\n" + "\n".join(lines))
+    fields = {"host": {"type": "text", "max_bytes": 8}, "disk": {"type": "text", "max_bytes": 8},
+              "ts": "timestamp_s"}  # fmt: skip
+    asked = [{"name": name, "where": READS[name]} for name in reads]
+    design = Design(
+        "t", key, fields=fields, splits="per_bucket", reads=asked, writes={"time": "ts"}
+    )
+    found = run(design, path)
+    for cause in found.causes:
+        better = mended(design, cause)
+        assert better is not None
+        assert better.declaration.key.count("bucket(") == 1, cause.remedy
+        if not cause.evidence.get("proposal"):
+            assert expected in better.declaration.key
+        elif reads == ["of a host and a disk"] or (not reads and "[disk][time_slice" in key):
+            assert "[bucket(host, disk, 16, 8)]" in better.declaration.key
+        cooler = run(better, path)
+        assert cooler.verdict.skew / cooler.verdict.even < found.verdict.skew / found.verdict.even

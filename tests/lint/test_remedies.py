@@ -16,6 +16,7 @@ import rowkey
 from lint.remedies import WRITTEN, applied
 from rowkey.design import Design
 from rowkey.lint import RULES, Subject, check, look
+from rowkey.simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,13 +75,18 @@ class Tried:
 
     Args:
         finding: of which it is.
-        key: of the design with it.
+        design: the design with it.
         judged: that design.
     """
 
     finding: Finding
-    key: str
+    design: Design
     judged: Judged
+
+    @property
+    def key(self) -> str:
+        """The key of the design with it."""
+        return self.design.declaration.key
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
                 sample.write_text(RULES[name].data)
         first = judged(design, sample)
         tried = [
-            Tried(one, made.declaration.key, judged(made, sample))
+            Tried(one, made, judged(made, sample))
             for one in first.found
             if one.code not in NOT_APPLIED
             for made in applied(design, one)
@@ -176,6 +182,33 @@ def test_no_read_asks_more_unless_the_remedy_says_so(cases: Cases, name: str) ->
         dearer = [read for read, ranges in then.items() if case.judged.ranges[read] < ranges]
         remedy = tried.finding.remedy
         assert not dearer or any(words in remedy for words in SAYS_SO), (remedy, dearer)
+
+
+OF_HEAT = {rule.code for rule in RULES.values() if getattr(rule, "cause", None)}
+"""Rules that tell of a cause of heat."""
+COOLER = 0.95
+"""What is left of the skew once a remedy against heat is written into the file, at the most."""
+
+
+@pytest.mark.parametrize("name", [name for name in BAD if RULES[name].code in OF_HEAT])
+def test_a_remedy_against_heat_makes_it_cooler(cases: Cases, name: str) -> None:
+    """The same events are replayed on the design before and after: hot ones are cooler then."""
+    case = cases(name)
+    before = skew(case.design)
+    for tried in case.tried:
+        if tried.finding.code in OF_HEAT:
+            after = skew(tried.design)
+            assert after <= max(COOLER * before, EVEN), tried.finding.remedy
+
+
+EVEN = 1.1
+"""Skew over what an even design shows below which there is nothing to cool."""
+
+
+def skew(design: Design) -> float:
+    """How much fuller than an even design's the fullest server is, of events made from the file."""
+    verdict = run(design).verdict
+    return verdict.skew / verdict.even
 
 
 @pytest.mark.parametrize("name", CASES)

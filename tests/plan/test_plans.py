@@ -8,7 +8,7 @@ import pytest
 
 from plan.designs import bound
 from rowkey.keys import bind_key
-from rowkey.plan import plan_read
+from rowkey.plan import plan_read, spreading
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range, StartsWith
 
 LOGS = "[bucket(host, 16)][host][kind][desc(ts)]"
@@ -213,3 +213,16 @@ def test_a_null_is_found_where_it_is_left_out() -> None:
     plan = plan_read(key, {"n": Equal(1), "note": Equal(None)})
     keys = {note: key.encode({"n": 1, "note": note}) for note in (None, "", "a")}
     assert [None] == [note for note, where in keys.items() if plan.holds(where)]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("[bucket(host, ts, 4)][host][time_slice(ts, 1h)]", 1),
+        ("[bucket(host, 4)][bucket(ts, 3)][host][time_slice(ts, 1h)]", 2),
+        ("[bucket(host, ts, 4)][host][time_bucket(ts, 1h)]", 0),
+    ],
+)
+def test_a_bucket_of_a_time_that_is_sliced_only_spreads(key: str, expected: int) -> None:
+    """The rest of the time is in the qualifiers, so that the bucket tells nothing by itself."""
+    assert expected == spreading(bind_key(key, {"host": "text", "ts": "timestamp_s"}))

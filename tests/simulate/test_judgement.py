@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rowkey.advise import compare
 from rowkey.design import Design
 from rowkey.heat import Shares, Skew, even_share
-from rowkey.simulate import run
+from rowkey.lint import Subject, look
+from rowkey.simulate import cut_design, run
 from rowkey.simulate.verdict import judge
 from simulate.test_naive import designs, samples, written
 
@@ -232,3 +234,25 @@ def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
     assert found.growth.regions == 16 + len(found.growth.splits) > 16
     assert [0] * 15 == list(found.growth.sizes[-15:])
     assert 15 == found.dead
+
+
+@pytest.mark.parametrize("splits", ["sample", {"algorithm": "uniform"}])
+def test_all_count_the_same_regions(splits: Any, tmp_path: Path) -> None:
+    """`check`, `simulate`, `compare` and `splits` size by the same bytes, values' own included."""
+    path = tmp_path / "rows.csv"
+    lines = (f"h{n * 7919 % 997},{1_700_000_000 + n // 10},{'x' * (n % 700)}" for n in range(4_000))
+    path.write_text("host,ts,line\n" + "\n".join(lines))
+    design = Design(
+        "t",
+        "[host][ts]",
+        fields={"host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s", "line": "text"},
+        families={"d": {"ttl": "3d"}},
+        splits=splits,
+        writes={"rate": "5000/s", "time": "ts"},
+    )
+    subject = Subject(design, look(design, path))
+    compared = compare([design, design], path, names=["a", "b"])
+    cut = [subject.boundaries, run(design, path).boundaries, cut_design(design, path).boundaries]
+    counts = [len(one or ()) for one in cut]
+    counts += [len(one.simulation.boundaries) for one in compared.designs]
+    assert [subject.sizing.regions] * 5 == counts

@@ -1,6 +1,6 @@
 """All words of one design file, bound: the object everyone passes on."""
 
-from rowkey.design.cutting import Cut, prefixes_of
+from rowkey.design.cutting import Cut, Regions, cut_regions, prefixes_of
 from rowkey.design.design import Design
 from rowkey.design.dump import toml_name, toml_value
 from rowkey.design.editors import json_schema
@@ -21,9 +21,11 @@ __all__ = [
     "PartProperties",
     "Properties",
     "ReadProperties",
+    "Regions",
     "Spans",
     "Stretch",
     "Written",
+    "cut_regions",
     "example_values",
     "json_schema",
     "path_text",

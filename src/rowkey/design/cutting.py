@@ -15,14 +15,18 @@ from rowkey.regions import (
     SPLITS,
     Boundaries,
     CutRequest,
+    Sizing,
     from_binary,
+    size_regions,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rowkey.design.design import Design
     from rowkey.errors import Mistake
     from rowkey.keys import Key
+    from rowkey.schema import Facts
 
 MOST_PREFIXES = 65_536
 
@@ -90,6 +94,40 @@ class Cut:
             self.boundaries(key)
         except DeclarationError as problem:
             mistakes.found += problem.mistakes
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """The regions of a design, as far as they follow from what is known.
+
+    Args:
+        boundaries: where they begin.
+        wanted: how many the split algorithm was asked for; None where it decides that.
+        sizing: how many there should be, and why.
+    """
+
+    boundaries: Boundaries
+    wanted: int | None
+    sizing: Sizing
+
+
+def cut_regions(
+    design: Design, facts: Mapping[str, Facts], keys: Sequence[bytes] | None = None
+) -> Regions:
+    """The regions of a design: the one place that counts and cuts them.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        keys: keys of a sample, ascending; taken only where the boundaries follow from them.
+
+    Raises:
+        DeclarationError: with everything the algorithm lacks.
+    """
+    cut, sizing = design.cut, size_regions(design.demand(facts))
+    wanted = sizing.regions if cut.needs_count else cut.request.regions
+    used = keys if cut.needs_sample else None
+    return Regions(cut.boundaries(design.key, used, wanted), wanted, sizing)
 
 
 def _path(word: str) -> str:

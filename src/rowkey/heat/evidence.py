@@ -234,10 +234,12 @@ class Evidence:
     def front(self) -> Front | None:
         """How the keys move as events come; None if they do not, or if it does no harm.
 
-        Buckets computed from time move too, but are a cause of their own.
+        Buckets computed from time move too, but are a cause of their own. In one region a front
+        takes no more than any other key, and would do so in many.
         """
         by_time = [part for part in self.lead if is_of_time(self.design, part)]
-        if not self.hurts or any(not (p.order.ascends or p.order.descends) for p in by_time):
+        does_harm = self.hurts or self.placements.regions == 1
+        if not does_harm or any(not (p.order.ascends or p.order.descends) for p in by_time):
             return None
         return front_of(self.lead_ranks, by_time=bool(by_time))
 

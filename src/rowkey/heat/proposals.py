@@ -55,18 +55,23 @@ class Spreading:
 
 
 def spread_key(
-    design: Design, facts: Mapping[str, Facts], terms: Sequence[Term] | None = None
+    design: Design,
+    facts: Mapping[str, Facts],
+    terms: Sequence[Term] | None = None,
+    beside: Sequence[str] = (),
 ) -> Spreading:
     """A key whose rows of one moment lie in all regions, at the least cost to the declared reads.
 
     Two buckets a server, over the fields that reads give, where those have values enough and none
-    of them is heavy; else over all fields of the key, and what that costs is said. A salt where the
-    key has times alone, for events of one moment would meet in one bucket.
+    of them is heavy; else over all fields of the key, and what that costs is said. A time of which
+    a row holds a stretch is left out where the others are enough: rows stay whole then. A salt
+    where the key has times alone, for events of one moment would meet in one bucket.
 
     Args:
         design: the design.
         facts: what is known of its fields.
         terms: the key, if it is to be another than the design's.
+        beside: fields that do not spread the rows by themselves.
     """
     key = design.key if terms is None else bound_key(tuple(terms), design.fields, Mistakes())
     key = key or design.key
@@ -75,7 +80,8 @@ def spread_key(
     asked = list(_asked(design, facts))
     tried = [
         (_ranges(design, asked, (_bucket(design, names), *_behind(key))), names)
-        for names in _candidates(design, facts, tuple(key.fields), asked)
+        for names in _candidates(design, facts, key, asked)
+        if not set(names) <= set(beside) or set(names) == set(key.fields)
     ]
     now = [_ranges_of(one.plan) for one in asked]
 
@@ -90,17 +96,9 @@ def spread_key(
     return _with_bucket(design, key, names, dearer)
 
 
-def wider_key(design: Design, *, is_drawn: bool = False) -> Spreading:
-    """A key whose rows of one value lie in all regions: a bucket of all its fields, or a salt.
-
-    Args:
-        design: the design.
-        is_drawn: whether chance is to decide, where the fields have too few values together.
-    """
-    times = all(design.fields[name].type.tick is not None for name in design.key.fields)
-    if is_drawn or times:
-        return _with_salt(design, design.key)
-    return _with_bucket(design, design.key, tuple(design.key.fields), ())
+def salted_key(design: Design) -> Spreading:
+    """A key in which chance decides, where the fields have too few values together."""
+    return _with_salt(design, design.key)
 
 
 def _behind(key: Key) -> Iterator[Term]:
@@ -167,23 +165,29 @@ def _asked(design: Design, facts: Mapping[str, Facts]) -> Iterator[_Asked]:
 
 
 def _candidates(
-    design: Design, facts: Mapping[str, Facts], fields: Sequence[str], asked: Sequence[_Asked]
+    design: Design, facts: Mapping[str, Facts], key: Key, asked: Sequence[_Asked]
 ) -> list[tuple[str, ...]]:
-    """Fields to make a bucket of: all of the key, those that a read gives, those that all give."""
+    """Fields to make a bucket of: all of the key, those that a read gives, those that all give.
+
+    Those that stand whole in the key alone, where they are enough, in the place of all.
+    """
+    fields, cut = tuple(key.fields), _sliced(key)
     given = [one.given & set(fields) for one in asked]
-    sets = [set(fields), *given, *([set.intersection(*given)] if given else [])]
+    sets = [set(fields) - cut, *given, *([set.intersection(*given)] if given else [])]
     named = [tuple(name for name in fields if name in one) for one in sets]
-    return [
-        names
-        for place, names in enumerate(dict.fromkeys(named))
-        if place == 0 or _can_spread(design, facts, names)
-    ]
+    found = [names for names in dict.fromkeys(named) if _can_spread(design, facts, names)]
+    return found if named[0] in found else [fields, *(one for one in found if one != fields)]
+
+
+def _sliced(key: Key) -> set[str]:
+    """The times of which a row holds a stretch: a bucket of one divides its rows."""
+    return {part.rest.field for part in key.parts if part.rest is not None}
 
 
 def _can_spread(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) -> bool:
     """Whether nothing is known against it: times alone, few values, or one that is heavy."""
     if all(design.fields[name].type.tick is not None for name in names):
-        return False
+        return False  # of no fields as well
     known = [facts.get(name) for name in names]
     counts = [one.distinct if one is not None else None for one in known]
     together = math.prod(count for count in counts if count is not None)
@@ -246,18 +250,27 @@ def wider_bucket(design: Design, more: Sequence[str] = ()) -> str:
 
 
 def proposed_spread(
-    design: Design, names: Sequence[str], heavy: Sequence[tuple[Any, float]]
+    design: Design,
+    facts: Mapping[str, Facts],
+    names: Sequence[str],
+    heavy: Sequence[tuple[Any, float]],
 ) -> dict[str, Any] | None:
     """The same design with the heavy values over several buckets; None if no such design binds.
 
     It is proposed, never applied: the list of heavy values is part of the bytes of a table.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        names: the fields whose values are heavy; only one field has a list.
+        heavy: those values, each with its share of the events.
 
     Returns:
         The words that change: `key`, `splits`, and the values of `heavy` by field.
     """
     name = names[0]
     values = [value for value, _ in heavy if isinstance(value, str | int | float)]
-    others = tuple(FieldRef(other) for other in design.key.fields if other != name)
+    others = tuple(map(FieldRef, _beside(design, facts, name)))
     if len(names) > 1 or not values or len(values) < len(heavy) or not others:
         return None
     listed = [*dict.fromkeys([*design.fields[name].heavy, *values])]
@@ -274,7 +287,14 @@ def proposed_spread(
     # Half a server's fair share a bucket, so that the others' load finds room beside it.
     spread = min(max([1 << max(math.ceil(math.log2(2 * servers * share)), 1), *declared]), buckets)
     new = Call(SPREAD, (first, *others), (buckets, spread), options)
-    key = (*terms[:place], new, *terms[place + is_bucket :])
+    # What only spreads is replaced, for a bucket in front of a bucket would divide its rows twice.
+    count = spreading(design.key)
+    kept = (
+        term
+        for index, term in enumerate(terms)
+        if index >= place + is_bucket and (index >= count or isinstance(term, Constant))
+    )
+    key = (*terms[:place], new, *kept)
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     words |= {"key": print_key(key), "splits": "per_bucket"}
     words["fields"][name] |= {"heavy": listed}
@@ -283,6 +303,18 @@ def proposed_spread(
     except DeclarationError:
         return None
     return {"key": words["key"], "splits": words["splits"], "heavy": {name: listed}}
+
+
+def _beside(design: Design, facts: Mapping[str, Facts], name: str) -> tuple[str, ...]:
+    """The fields that tell the rows of one value apart: as few as reads of it give, if enough."""
+    others = [other for other in design.key.fields if other != name]
+    given = [one.given - {name} for one in _asked(design, facts) if name in one.given]
+    sets = [*([set.intersection(*given)] if given else []), set(others) - _sliced(design.key)]
+    for one in sets:
+        found = tuple(other for other in others if other in one)
+        if _can_spread(design, facts, found):
+            return found
+    return tuple(others)
 
 
 def _bucket_of(terms: Sequence[Term], name: str) -> tuple[int, bool]:

@@ -104,6 +104,11 @@ class Part(ABC):
             RowError: the row lacks a field, or a value cannot be encoded.
         """
 
+    @property
+    def opens(self) -> Alphabet:
+        """The byte values that the part can begin with."""
+        return self.alphabet
+
     def writer(self) -> Writer:
         """The same as `encode`, compiled for many rows."""
         return self.encode

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import example_values, path_text, properties_of, toml_value
+from rowkey.design import cut_regions, example_values, path_text, properties_of, toml_value
 from rowkey.errors import DeclarationError, Mistakes, ReadError
 from rowkey.heat import Spreading, declared_facts, foreseen, leading_part
 from rowkey.keys import Transform, bound_key, nested
@@ -191,8 +191,7 @@ class Subject:
         if cut.needs_sample and not keys:
             return None
         try:
-            wanted = self.sizing.regions if cut.needs_count else cut.request.regions
-            return cut.boundaries(self.key, keys, wanted)
+            return cut_regions(self.design, self.facts, keys).boundaries
         except DeclarationError:
             return None
 

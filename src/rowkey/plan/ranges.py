@@ -196,8 +196,8 @@ def _whole(key: Key, bounds: Bounds, decided: set[str]) -> _Walk:
 def spreading(key: Key) -> int:
     """How many leading parts only spread rows.
 
-    They are chance, or computed from fields that stand whole behind them; constants among them
-    count as well.
+    They are chance, or computed from fields that stand whole behind them, or in stretches whose
+    rest is in the qualifiers; constants among them count as well.
 
     >>> from rowkey.keys import bind_key
     >>> spreading(bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"}))
@@ -216,6 +216,8 @@ def spreading(key: Key) -> int:
 def _only_spreads(part: Part, behind: Sequence[Part]) -> bool:
     """Whether a part has listed values that tell nothing the parts behind it do not."""
     whole = {name for one in behind for name in one.fields if one.residue(name).nothing}
+    # What a stretch of time leaves of its field stands in the qualifiers of the row.
+    whole |= {one.rest.field for one in behind if one.rest is not None}
     told = part.source is Source.CHANCE or set(part.fields) <= whole
     return told and not tells_order(part) and part.images({}).points is not None
 

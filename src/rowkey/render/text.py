@@ -51,7 +51,7 @@ def print_simulation(found: Simulation, console: Console, packing: Packing | Non
     for (joint, reason), cause in zip(reasons(found), found.causes, strict=True):
         told(f"  {joint} {reason}", 4, (2, 2 + len(joint), "bold"))
         told(f"    {cause.remedy}", 4)
-    if not found.causes and word != "even":
+    if not found.causes and word != "even" and not found.is_thin:
         told(f"  {NO_CAUSE}", 4)
     console.print()
     for line in heat_map(found, console.width, colour=console.is_terminal and not console.no_color):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import prefixes_of
+from rowkey.design import cut_regions, prefixes_of
 from rowkey.errors import DeclarationError, Mistake, Refused, SampleError, did_you_mean
-from rowkey.regions import SPLITS, Boundaries, CutRequest, Sizing, size_regions
+from rowkey.regions import SPLITS, Boundaries, CutRequest, Sizing
 from rowkey.simulate.replay import sampled_keys
 from rowkey.simulate.source import Source, generated, recorded
 from rowkey.workload import format_for
@@ -89,14 +89,10 @@ def cut_by_source(design: Design, source: Source, seed: int) -> CutFound:
     keys: Sequence[bytes] | None = None
     if design.cut.needs_sample:
         keys = sampled_keys(design, source.earlier(), SPLIT_ROOM, seed)
-    sizing = size_regions(design.demand(source.facts))
-    wanted = design.cut.request.regions
-    if design.cut.needs_count:
-        wanted = sizing.regions
-    boundaries = design.cut.boundaries(design.key, keys, wanted)
-    request = CutRequest(regions=wanted, prefixes=prefixes_of(design.key), keys=keys)
-    remarks = tuple(SPLITS[design.cut.algorithm]().remarks(request, boundaries))
-    return CutFound(design.cut.algorithm, boundaries, remarks, sizing)
+    made = cut_regions(design, source.facts, keys)
+    request = CutRequest(regions=made.wanted, prefixes=prefixes_of(design.key), keys=keys)
+    remarks = tuple(SPLITS[design.cut.algorithm]().remarks(request, made.boundaries))
+    return CutFound(design.cut.algorithm, made.boundaries, remarks, made.sizing)
 
 
 def cut_design(

@@ -6,8 +6,10 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import counted
 from rowkey.heat import CAUSES, Evidence, Finding, Measured
 from rowkey.regions import Boundaries, Growth, grow
+from rowkey.schema import SURE
 from rowkey.simulate.cut import cut_by_source, source_of
 from rowkey.simulate.reads import Asked, ReadResult
 from rowkey.simulate.replay import Replay, keys_of
@@ -111,7 +113,7 @@ def _concluded(
         design=design,
         source=source,
         boundaries=boundaries,
-        remarks=(*remarks, *_on_order(design, source)),
+        remarks=(*remarks, *_on_few(replay.operations), *_on_order(design, source)),
         regions=_regions(boundaries, replay),
         operations=replay.operations,
         skews=tuple(evidence.skews),
@@ -190,7 +192,12 @@ def _regions_of(boundaries: Boundaries, keys: Sequence[bytes]) -> Any:
 
 
 def causes_of(evidence: Evidence) -> list[Finding]:
-    """The causes that a replay, or a table in use, shows; the one that explains most first."""
+    """The causes that a replay, or a table in use, shows; the one that explains most first.
+
+    None from fewer events than tell a share, an order or a number of values.
+    """
+    if len(evidence.keys) < SURE:
+        return []
     widths = (*(skew.width_s for skew in evidence.skews), None)
     most = max(evidence.skew_at(width) or 1.0 for width in widths)
     found: list[Finding] = []
@@ -204,6 +211,12 @@ def causes_of(evidence: Evidence) -> list[Finding]:
 def _explains(finding: Finding, measured: Measured) -> bool:
     """Whether there is something to explain: of what is even, no more than chance makes is not."""
     return not measured.is_even or finding.bound > max(measured.even, 1.0)
+
+
+def _on_few(events: int) -> Iterator[str]:
+    """A remark where too few events were replayed to tell why they lie as they do."""
+    if 0 < events < SURE:
+        yield f"{counted(events, 'event')} came; why they lie so is judged from {SURE} on"
 
 
 def _on_order(design: Design, source: Source) -> Iterator[str]:

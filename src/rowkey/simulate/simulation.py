@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.schema import SURE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -105,6 +107,11 @@ class Simulation:
     verdict: Verdict
     late: int
     seed: int
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether the events are too few to tell why they lie as they do."""
+        return self.operations < SURE
 
     @property
     def dead(self) -> int:

@@ -89,7 +89,9 @@ def generated(design: Design, seed: int) -> Source:
             if draw is not None:
                 share = draw.heaviest_share(distinct, workload.count)
                 heaviest = ((declared.type.domain.nth(0), share),)
-            facts[name] = Facts(distinct=distinct, heaviest=heaviest)
+            mean = declared.words.mean_bytes
+            facts[name] = Facts(distinct=distinct, heaviest=heaviest, bytes_mean=mean)
+    facts = _with_declared(design, facts)
     return Source(
         "generated", "", workload.count, 0, facts, workload.events, assumed=workload.assumed
     )
@@ -130,7 +132,10 @@ def recorded(
             str(path), "no row has a key", "a key of 1..32,767 bytes", sample.left_out.first
         )
     first = profile.count // HALF if second_half else 0
-    facts = _with_declared(design, profile.facts())
+    facts = profile.facts()
+    if fields is None and design.cut.needs_count:
+        facts = {**_others(design, path, format_words, seed), **facts}
+    facts = _with_declared(design, facts)
     stream = sorted_stream(keyed.events) if design.writes.sort else keyed.events
     return Source(
         "sample",
@@ -142,6 +147,27 @@ def recorded(
         left_out=sample.left_out,
         assumed=sample.assumed,
     )
+
+
+def _others(
+    design: Design, path: Path, format_words: Mapping[str, Any] | None, seed: int
+) -> dict[str, Facts]:
+    """What a sample shows of the fields that judging does not need: their bytes count regions.
+
+    Cost: a pass over the sample.
+    """
+    wanted = design.wanted_fields()
+    others = {name: field for name, field in design.fields.items() if name not in wanted}
+    if not others:
+        return {}
+    try:
+        sample = open_sample(path, others, None, format_words).fitted()
+    except SampleError:
+        return {}
+    profile = Profile(sample.fields, seed)
+    for events in sample.events():
+        profile.add(events)
+    return dict(profile.facts())
 
 
 def _with_declared(design: Design, seen: Mapping[str, Facts]) -> dict[str, Facts]:

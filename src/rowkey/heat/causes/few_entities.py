@@ -8,7 +8,9 @@ from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import deciding_fields, leading_part
-from rowkey.heat.proposals import wider_key
+from rowkey.heat.missing import is_missed, missed_by, skew_of_values
+from rowkey.heat.occupancy import is_far_too_few
+from rowkey.heat.proposals import salted_key, spread_key
 from rowkey.heat.reachable import reachable_regions
 from rowkey.heat.skew import even_share
 from rowkey.regions import integer_bound
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.design import Design
+    from rowkey.heat.evidence import Came
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
@@ -40,6 +43,9 @@ class FewEntities(Cause):
         regions = reachable_regions(design.key, boundaries)
         if not names or values is None or not _are_few(values, regions):
             return None
+        seen = max(facts[name].seen for name in names)
+        if seen and not _are_all(values, regions, seen):
+            return None
         servers = design.cluster.servers
         # One region a value is as uneven as their number makes it; a hash throws them at random.
         part = leading_part(design, facts)
@@ -53,6 +59,20 @@ class FewEntities(Cause):
         return Finding(cls.name, message, bound, figures, _remedy(design, facts, names))
 
     @classmethod
+    def foresee_from(
+        cls,
+        design: Design,
+        facts: Mapping[str, Facts],
+        boundaries: Boundaries,
+        came: Came | None,
+    ) -> Finding | None:
+        """The same, unless the keys that came show that the boundaries throw them together."""
+        found = cls.foresee(design, facts, boundaries)
+        if found is not None and came is not None and missed_by(design, facts, boundaries, came):
+            return None
+        return found
+
+    @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
         names, values = evidence.entity_fields, evidence.entities
         if not names or len(names) < len(evidence.lead_fields):
@@ -60,7 +80,9 @@ class FewEntities(Cause):
         if evidence.front is not None or (evidence.measured.is_even and not evidence.hurts):
             return None
         regions = reachable_regions(evidence.design.key, evidence.boundaries)
-        if not _are_few(values, regions):
+        if not _are_few(values, regions) or is_missed(evidence):
+            return None
+        if not _are_all(values, regions, len(evidence.keys)):
             return None
         used = len(evidence.boundaries) - evidence.empty
         written = (
@@ -70,7 +92,7 @@ class FewEntities(Cause):
         then = f"{written} written, and so few lie unevenly."
         message = _message(names, f"{values:,}", regions, then)
         figures = {"fields": list(names), "values": values, "regions": regions, "used": used}
-        bound = min(_skew_of_values(evidence), evidence.measured.skew)
+        bound = min(skew_of_values(evidence), evidence.measured.skew)
         remedy = _remedy(evidence.design, evidence.facts, names)
         return Finding(cls.name, message, max(bound, 1.0), figures, remedy)
 
@@ -91,6 +113,11 @@ def _are_few(values: int, regions: int) -> bool:
     return regions > 1 and values < ENOUGH * regions
 
 
+def _are_all(values: int, regions: int, events: int) -> bool:
+    """Whether as many events would have shown more values, had there been enough of them."""
+    return is_far_too_few(events, ENOUGH * regions, min(values, events))
+
+
 def _message(names: Sequence[str], values: str, regions: int, then: str) -> str:
     has = "has" if len(names) == 1 else "have together"
     plural = "value" if values == "1" else "values"
@@ -107,29 +134,14 @@ def _left_empty(values: int, regions: int, *, is_kept: bool) -> str:
     return f"thrown at random, so few leave {empty_mean:.1f} of them empty on average."
 
 
-def _skew_of_values(evidence: Evidence) -> float:
-    """The skew over servers if every value were as busy, each in the region of most of its rows."""
-    import numpy as np
-
-    codes, regions = evidence.entity_codes, len(evidence.boundaries)
-    pairs, counts = np.unique(codes * regions + evidence.regions, return_counts=True)
-    order = np.lexsort((counts, pairs // regions))
-    lasts = order[np.flatnonzero(np.diff(pairs[order] // regions, append=-1))]
-    held = np.bincount(pairs[lasts] % regions, minlength=regions)
-    loads = evidence.placements.by_server(held)
-    return float(loads.max() * evidence.servers / evidence.entities)
-
-
 def _remedy(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) -> str:
     """More fields where the key has them, else chance; fewer regions are no cooler."""
     values = _together(facts, design.key.fields)
     enough = ENOUGH * 2 * design.cluster.servers
     if set(names) < set(design.key.fields) and (values is None or values >= enough):
-        return (
-            f"Take {wider_key(design).words}, which spreads by more fields; a read of one value "
-            "then asks every bucket."
-        )
+        found = spread_key(design, facts, beside=names)
+        return f"Take {found.words}, which spreads by more fields; {found.costs}."
     return (
-        f"Take {wider_key(design, is_drawn=True).words}, which spreads the rows of each value; a "
+        f"Take {salted_key(design).words}, which spreads the rows of each value; a "
         "read then asks every salt, and a row written twice may stand twice."
     )

@@ -11,7 +11,7 @@ from rowkey.design import toml_value
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
 from rowkey.heat.heavy import MOST_LISTED, NOTABLE, Hot, Values, heavy_values, is_heavy, matters
-from rowkey.heat.proposals import proposed_spread, wider_bucket, wider_key
+from rowkey.heat.proposals import proposed_spread, spread_key, wider_bucket
 from rowkey.plan import plan_read
 from rowkey.schema import Equal
 
@@ -76,7 +76,7 @@ class HotEntity(Cause):
         message = f"{shown} takes {top.share:.1%} of the events, and {lie} in one region"
         bound = servers * top.load
         listed = [one for one in facts[top.name].heaviest if is_heavy(one[1], servers)]
-        proposal = proposed_spread(design, [top.name], listed[:MOST_LISTED])
+        proposal = proposed_spread(design, facts, [top.name], listed[:MOST_LISTED])
         figures = {
             "fields": [top.name],
             "value": shown,
@@ -84,7 +84,7 @@ class HotEntity(Cause):
             "inside": top.inside,
             "proposal": proposal,
         }
-        remedy = _remedy(design, [top.name], proposal)
+        remedy = _remedy(design, facts, [top.name], proposal)
         return Finding(cls.name, f"{message}: {_so(bound, servers)}", bound, figures, remedy)
 
     @classmethod
@@ -106,7 +106,7 @@ def _over_all(evidence: Evidence, values: Values, least: float) -> Finding | Non
     so = _so(load, servers, evidence.measured.skew)
     heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
     listed = [(values.first(one.code), one.share) for one in heavy]
-    proposal = proposed_spread(evidence.design, values.names, listed)
+    proposal = proposed_spread(evidence.design, evidence.facts, values.names, listed)
     figures = {
         "fields": list(values.names),
         "value": values.show(top.code),
@@ -116,7 +116,7 @@ def _over_all(evidence: Evidence, values: Values, least: float) -> Finding | Non
         "windows": None,
         "proposal": proposal,
     }
-    remedy = _remedy(evidence.design, values.names, proposal)
+    remedy = _remedy(evidence.design, evidence.facts, values.names, proposal)
     bound = min(load, evidence.measured.skew)
     return Finding(HotEntity.name, f"{_told(evidence, values, met)}: {so}", bound, figures, remedy)
 
@@ -188,7 +188,12 @@ def _are_to_blame(evidence: Evidence, met: Sequence[Hot]) -> bool:
     return not measured.is_even and load >= max(NOTABLE, HALF * measured.skew)
 
 
-def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | None) -> str:
+def _remedy(
+    design: Design,
+    facts: Mapping[str, Facts],
+    names: Sequence[str],
+    proposal: Mapping[str, Any] | None,
+) -> str:
     """The proposal in words, or what is left where there is none."""
     opening = design.layout.opening
     if opening is not None and set(names) >= set(design.key.fields):
@@ -199,10 +204,8 @@ def _remedy(design: Design, names: Sequence[str], proposal: Mapping[str, Any] | 
             "bucket."
         )
     if proposal is None:
-        return (
-            f"Take {wider_key(design).words}, which spreads by more fields; a read of one value "
-            "then asks every bucket."
-        )
+        found = spread_key(design, facts, beside=names)
+        return f"Take {found.words}, which spreads by more fields; {found.costs}."
     ((name, values),) = proposal["heavy"].items()
     return (
         f"Try key = {toml_value(proposal['key'])} and splits = {toml_value(proposal['splits'])} "
@@ -322,7 +325,7 @@ def _burst_finding(
         "proposal": None,
     }
     # Others are busy at other times, so that a list of heavy values would not hold them.
-    remedy = _remedy(evidence.design, evidence.entity_fields, None)
+    remedy = _remedy(evidence.design, evidence.facts, evidence.entity_fields, None)
     bound = min(load, evidence.measured.skew)
     return Finding(HotEntity.name, message, bound, figures, remedy)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import is_of_time
-from rowkey.heat.proposals import wider_key
+from rowkey.heat.leading import is_of_time, moves_with_clock
+from rowkey.heat.proposals import spread_key
 from rowkey.heat.reachable import is_spread_evenly
 from rowkey.regions import integer_bound
 from rowkey.schema import Call, Constant, print_key
@@ -38,12 +38,16 @@ class IntegerImbalance(Cause):
     def foresee(
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
-        return _finding(design, len(boundaries), None)
+        if moves_with_clock(design, facts) is not None:
+            return None
+        return _finding(design, facts, len(boundaries), None)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
         regions = len(evidence.boundaries)
-        found = _finding(evidence.design, regions, evidence.measured.skew)
+        if evidence.front is not None:
+            return None  # however many regions there are, one is written at a time
+        found = _finding(evidence.design, evidence.facts, regions, evidence.measured.skew)
         if found is None:
             return None
         over = evidence.over_even(evidence.region_shares.median, regions)
@@ -52,7 +56,9 @@ class IntegerImbalance(Cause):
         return found if over <= NEARLY * least else None
 
 
-def _finding(design: Design, regions: int, measured: float | None) -> Finding | None:
+def _finding(
+    design: Design, facts: Mapping[str, Facts], regions: int, measured: float | None
+) -> Finding | None:
     servers = design.cluster.servers
     bound = integer_bound(regions, servers)
     if bound < NOTABLE:
@@ -71,11 +77,11 @@ def _finding(design: Design, regions: int, measured: float | None) -> Finding | 
     )
     figures = {"regions": regions, "servers": servers, "bound": bound}
     explained = bound if measured is None else min(bound, measured)
-    remedy = _remedy(design, most * servers)
+    remedy = _remedy(design, facts, most * servers)
     return Finding(IntegerImbalance.name, message, explained, figures, remedy)
 
 
-def _remedy(design: Design, regions: int) -> str:
+def _remedy(design: Design, facts: Mapping[str, Facts], regions: int) -> str:
     """A number of regions that the servers divide, as the design can have it."""
     servers = design.cluster.servers
     multiple = f"or another multiple of {servers:,}"
@@ -85,10 +91,10 @@ def _remedy(design: Design, regions: int) -> str:
         (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
     )
     if not _is_numbered(design, place, term):
+        found = spread_key(design, facts, beside=design.key.parts[place].fields)
         return (
-            f"Take {wider_key(design).words}, for the leading part has no more values: its "
-            f"{counted(2 * servers, 'bucket')} divide among the servers; a read of one value then "
-            "asks every bucket."
+            f"Take {found.words}, for the leading part has no more values: its "
+            f"{counted(2 * servers, 'bucket')} divide among the servers; {found.costs}."
         )
     assert isinstance(term, Call)
     numbered = Call(term.kind, term.terms, (regions, *term.scalars[1:]), term.options)

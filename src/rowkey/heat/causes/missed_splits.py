@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rowkey.design import prefixes_of
 from rowkey.errors import counted
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import Evidence, Finding, codes_of
-from rowkey.heat.leading import deciding_fields, is_of_time, leading_part, moves_with_clock
+from rowkey.heat.evidence import Evidence, Finding
+from rowkey.heat.leading import leading_part, moves_with_clock
+from rowkey.heat.missing import (
+    can_be_missed,
+    is_full_of_values,
+    is_missed,
+    missed_by,
+    misses,
+    skew_of_values,
+)
 from rowkey.heat.proposals import spread_key
-from rowkey.heat.reachable import is_spread_evenly, region_shares
+from rowkey.heat.reachable import TWICE, counted_regions, is_spread_evenly, region_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
 
     from rowkey.design import Design
     from rowkey.heat.evidence import Came
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
-
-MANY = 0.2
-"""Share of regions without a key above which the splits are said to miss the keys."""
-TWICE = 2.0
-"""Times its fair share that a region takes of evenly spread keys before the same is said."""
-NOTABLE = 0.05
-"""Share of all keys by which a region is over its fair share before it is said to be too full."""
-HALF_MORE = 1.5
-"""Times what chance alone gives the fullest server, from which on empty regions do harm."""
-ENOUGH = 4
-"""Values a region below which regions stay empty by chance."""
 
 
 class MissedSplits(Cause):
@@ -55,21 +50,18 @@ class MissedSplits(Cause):
         if regions == 1 or moves_with_clock(design, facts) is not None:
             return None
         shares = region_shares(design.key, boundaries)
-        unreachable = sum(share == 0 for share in shares)
-        most = max(shares)
-        misses = unreachable >= max(MANY * regions, 1)
-        if not misses and not (is_spread_evenly(design.key) and most >= TWICE / regions):
+        unreachable, most = sum(share == 0 for share in shares), max(shares)
+        is_even = is_spread_evenly(design.key)
+        if not misses(unreachable, regions) and not (is_even and most >= TWICE / regions):
             return None
         figures = {"regions": regions, "unreachable": unreachable, "expected": most}
-        message = (
-            f"{unreachable} of {counted(regions, 'region')} can hold no key." if unreachable else ""
-        )
+        many = counted(regions, "region")
+        told = f"{unreachable} of {many} can hold no key." if unreachable else ""
         bound = servers / max(min(regions - unreachable, servers), 1)
-        if is_spread_evenly(design.key):
-            message += f" {most:.2%} of all keys fall into one of {counted(regions, 'region')}."
-            message = message.strip()
+        if is_even:
+            told = f"{told} {most:.2%} of all keys fall into one of {many}.".strip()
             bound = max(bound, servers * most)
-        return Finding(cls.name, message, bound, figures, _remedy(design, facts))
+        return Finding(cls.name, told, bound, figures, _remedy(design, facts))
 
     @classmethod
     def foresee_from(
@@ -81,49 +73,67 @@ class MissedSplits(Cause):
     ) -> Finding | None:
         """By the leading part alone, or by where the keys lie that came."""
         foreseen = cls.foresee(design, facts, boundaries)
-        if foreseen is not None or came is None or len(boundaries) == 1:
+        if len(boundaries) == 1:
             return foreseen
-        return _of_keys(design, facts, boundaries, came)
+        if came is None:
+            return foreseen or _of_bytes(design, facts, boundaries)
+        found = missed_by(design, facts, boundaries, came)
+        if found is None:
+            return foreseen
+        finding = _finding(design, facts, came.keys, (len(boundaries), *found), foreseen)
+        _, fullest = found
+        bound = max(finding.bound, design.cluster.servers * fullest)
+        return replace(finding, bound=bound)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
         regions, empty = len(evidence.boundaries), evidence.empty
-        if regions == 1 or not evidence.keys or evidence.front is not None or _by_time(evidence):
+        if not can_be_missed(evidence):
             return None
         foreseen = cls.foresee(evidence.design, evidence.facts, evidence.boundaries)
-        if not _is_to_blame(evidence, is_foreseen=foreseen is not None):
+        is_seen = foreseen is not None and (misses(empty, regions) or evidence.hurts)
+        if not is_seen and not is_missed(evidence):
             return None
-        so_far = foreseen.message if foreseen is not None else ""
         seen = (regions, empty, evidence.fullest)
-        return _finding(evidence.design, evidence.facts, evidence.keys, seen, so_far)
+        finding = _finding(evidence.design, evidence.facts, evidence.keys, seen, foreseen)
+        bounds = [finding.bound, skew_of_values(evidence)]
+        if is_full_of_values(evidence):
+            bounds.append(evidence.servers * evidence.fullest)
+        return replace(finding, bound=max(bounds))
 
 
-def _of_keys(
-    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries, came: Came
-) -> Finding | None:
-    """The same where many values came, and nothing but the boundaries explains that they meet.
+def _of_bytes(design: Design, facts: Mapping[str, Facts], boundaries: Boundaries) -> Finding | None:
+    """The same of what fills whole bytes under splits that are computed, if nothing came yet.
 
-    A value counts once a region, for a heavy one is a cause of its own.
+    Such values lie evenly, as random ones do, or are numbers that count up from the least. Where
+    the splits meet only the first, and nobody said which they are, it is told as an assumption.
     """
-    import numpy as np
-
-    part = leading_part(design, facts)
-    if part is None or is_of_time(design, part) or moves_with_clock(design, facts) is not None:
+    part, asked = leading_part(design, facts), design.cut.request
+    is_given = asked.listed is not None or asked.first is not None or asked.last is not None
+    if part is None or is_given or moves_with_clock(design, facts) is not None:
         return None
-    regions = len(boundaries)
-    placed = np.array([boundaries.locate_one(key) for key in came.keys], np.int64)
-    held = np.bincount(placed, minlength=regions)
-    empty, fullest = int(np.count_nonzero(held == 0)), float(held.max() / held.sum())
-    misses = empty >= max(MANY * regions, 1)
-    if not misses and fullest <= max(TWICE / regions, 1 / regions + NOTABLE):
+    width, regions = part.framing.width, len(boundaries)
+    if width is None or len(part.fields) != 1 or part.cardinality != 256**width:
         return None
-    names = deciding_fields(design, facts, boundaries)
-    codes = codes_of(came.rows, names) if names else np.arange(len(placed))
-    is_many = codes.max() + 1 >= ENOUGH * regions
-    share = TWICE / regions
-    if not is_many or not _is_full(came.rows, names, codes, placed, (int(held.argmax()), share)):
+    most = max(region_shares(design.key, boundaries, is_full=True))
+    servers, many = design.cluster.servers, counted(regions, "region")
+    if most >= TWICE / regions:
+        told = f"Of values of {width} bytes, evenly spread, {most:.2%} fall into one of {many}."
+        figures = {"regions": regions, "unreachable": 0, "expected": most}
+        return Finding(
+            MissedSplits.name, told, max(servers * most, 1.0), figures, _remedy(design, facts)
+        )
+    values = facts[part.fields[0]].distinct if part.fields[0] in facts else None
+    reached = counted_regions(design, values, boundaries)
+    if reached is None or not misses(regions - reached, regions):
         return None
-    return _finding(design, facts, came.keys, (regions, empty, fullest), "")
+    told = (
+        f"If its {values:,} values count up from the least, as those of events that are made from "
+        f"the file do, {part.fields[0]} reaches {reached:,} of {many}."
+    )
+    figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
+    bound = servers / max(min(reached, servers), 1)
+    return Finding(MissedSplits.name, told, bound, figures, _remedy(design, facts))
 
 
 def _finding(
@@ -131,7 +141,7 @@ def _finding(
     facts: Mapping[str, Facts],
     keys: Sequence[bytes],
     seen: tuple[int, int, float],
-    foreseen: str,
+    foreseen: Finding | None,
 ) -> Finding:
     """What was seen of keys that came: regions, how many got none, the share of the fullest."""
     regions, empty, fullest = seen
@@ -142,10 +152,10 @@ def _finding(
     )
     if empty:
         message = f"{empty} of {counted(regions, 'region')} got no write. {message}"
-    if foreseen:
-        message = f"{foreseen} {message}"
+    if foreseen is not None:
+        message = f"{foreseen.message} {message}"
     servers = design.cluster.servers
-    bound = max(servers / max(min(regions - empty, servers), 1), servers * fullest)
+    bound = servers / max(min(regions - empty, servers), 1)
     figures = {"regions": regions, "empty": empty, "share": fullest, "low": low, "high": high}
     return Finding(MissedSplits.name, message, bound, figures, _remedy(design, facts))
 
@@ -163,67 +173,3 @@ def _remedy(design: Design, facts: Mapping[str, Facts]) -> str:
         f"Take {found.words}, for these splits were made for such keys and do not meet those that "
         f"came later; {found.costs}."
     )
-
-
-def _by_time(evidence: Evidence) -> bool:
-    """Whether buckets of time decide the region: what they leave empty is not for the splits."""
-    return any(
-        is_of_time(evidence.design, part) and not (part.order.ascends or part.order.descends)
-        for part in evidence.lead
-    )
-
-
-def _is_to_blame(evidence: Evidence, *, is_foreseen: bool) -> bool:
-    """Whether regions are empty, or hold many values, where nothing but the splits explains it."""
-    regions = len(evidence.boundaries)
-    misses = evidence.empty >= max(MANY * regions, 1)
-    if is_foreseen:
-        return misses or evidence.hurts
-    if evidence.entity_fields and evidence.entities < ENOUGH * regions:
-        return False
-    servers = evidence.over_even(evidence.server_shares.median, evidence.servers)
-    is_hot = evidence.hurts or (misses and servers > HALF_MORE)
-    return is_hot and evidence.fullest >= TWICE / regions and _is_full_of_values(evidence)
-
-
-def _is_full_of_values(evidence: Evidence) -> bool:
-    """Whether the fullest region holds about as large a share of all values as of all events."""
-    import numpy as np
-
-    names = evidence.entity_fields
-    codes = evidence.entity_codes if names else evidence.lead_ranks
-    least = int(np.argmax(evidence.writes)), 0.7 * evidence.fullest
-    return _is_full(evidence.rows, names, codes, evidence.regions, least)
-
-
-def _is_full(
-    rows: pa.RecordBatch,
-    names: Sequence[str],
-    codes: np.ndarray[Any, Any],
-    regions: np.ndarray[Any, Any],
-    least: tuple[int, float],
-) -> bool:
-    """Whether a region holds so large a share of all values, each counted once a region.
-
-    Where several fields decide, of the first one too if it has many values: one of them may come
-    with many of another.
-
-    Args:
-        rows: the events.
-        names: the fields that decide the region.
-        codes: a number for each event, equal where they are.
-        regions: the region of each.
-        least: the region, and the share.
-    """
-    import numpy as np
-
-    region, share = least
-    asked = [codes]
-    if len(names) > 1:
-        first = codes_of(rows, names[:1])
-        asked += [first] if first.max() + 1 >= ENOUGH * (int(regions.max()) + 1) else []
-    for some in asked:
-        pairs = np.unique(np.stack([some, regions]), axis=1)
-        if (pairs[1] == region).sum() < share * pairs.shape[1]:
-            return False
-    return True

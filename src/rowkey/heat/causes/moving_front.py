@@ -65,10 +65,12 @@ class MovingFront(Cause):
         why = f"they begin with {names}, which moves with {'time' if times else 'arrival'}"
         if evidence.design.writes.arrival == SORTED:
             why = _import()
+        regions = evidence.placements.regions
+        alone = "; with more regions than one the same would be true" if regions == 1 else ""
         message = (
             f"Keys {front.direction} as events come, for {why}: half of what comes at a time spans "
             f"{_spanned(front.spread)} of all keys, and the busiest region took "
-            f"{evidence.region_shares.median:.0%} of a typical window."
+            f"{evidence.region_shares.median:.0%} of a typical window{alone}."
         )
         figures = {
             "fields": list(fields),

@@ -35,6 +35,11 @@ class Codec(ABC):
     per: int = 1
     """Neighbouring numbers that share their bytes."""
 
+    @property
+    def opens(self) -> Alphabet:
+        """The byte values that the encoding can begin with."""
+        return self.alphabet
+
     @abstractmethod
     def pack(self, held: Any) -> bytes:
         """The bytes of a held value.
@@ -117,6 +122,10 @@ class Complemented(Codec):
         self.cardinality = base.cardinality
         self.per = base.per
         self.mark = None if base.mark is None else complement(base.mark)
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.base.opens.complement()
 
     def pack(self, held: Any) -> bytes:
         return complement(self.base.pack(held))

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.pieces import Pieces, Spans
 
 
+_ENDS = Alphabet(b"\0")
+_UTF8_OPENS = Alphabet(bytes([*range(0x01, 0x80), *range(0xC2, 0xF5)]))
+"""What a character of UTF-8 but U+0000 begins with. Source: RFC 3629, section 4."""
+
+
 @dataclass(frozen=True, slots=True)
 class Raw:
     """How a held value becomes raw bytes, and back.
@@ -34,6 +39,12 @@ class Raw:
     most: int | None
     text: bool
     alphabet: Alphabet = ALL_BYTES
+
+    @property
+    def opens(self) -> Alphabet:
+        """The byte values that can stand first."""
+        is_plain = self.text and self.alphabet == ALL_BYTES
+        return _UTF8_OPENS if is_plain else self.alphabet
 
     def pack(self, held: Any) -> bytes:
         """The raw bytes of a held value."""
@@ -87,8 +98,12 @@ class Terminated(_Strings):
 
     def __init__(self, raw: Raw) -> None:
         super().__init__(raw)
-        self.alphabet = raw.alphabet.union(Alphabet(b"\0"))
+        self.alphabet = raw.alphabet.union(_ENDS)
         self.framing = Framing.delimited(raw.least + 1, None if raw.most is None else raw.most + 1)
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.raw.opens.union(_ENDS)
 
     def pack(self, held: Any) -> bytes:
         return self.raw.pack(held) + b"\0"
@@ -176,6 +191,11 @@ class Unended(_Strings):
         self.ended = ended
         self.framing = Framing.open(raw.least, raw.most)
 
+    @property
+    def opens(self) -> Alphabet:
+        # Behind an empty value that another part follows stand that part's bytes.
+        return self.raw.opens if self.ended is not None else self.alphabet
+
     def unpack_batch(self, pieces: Pieces) -> Any:
         return pieces.spans()
 
@@ -194,8 +214,12 @@ class Padded(_Strings):
     def __init__(self, raw: Raw, width: int) -> None:
         super().__init__(raw)
         self.width = width
-        self.alphabet = raw.alphabet.union(Alphabet(b"\0"))
+        self.alphabet = raw.alphabet.union(_ENDS)
         self.framing = Framing.fixed(width)
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.raw.opens.union(_ENDS)
 
     def pack(self, held: Any) -> bytes:
         piece = self.raw.pack(held)
@@ -225,12 +249,14 @@ class Exact(_Strings):
     Args:
         raw: how values become raw bytes.
         width: bytes.
+        cardinality: how many values there are, where the type sets a bound.
     """
 
-    def __init__(self, raw: Raw, width: int) -> None:
+    def __init__(self, raw: Raw, width: int, cardinality: int | None = None) -> None:
         super().__init__(raw)
         self.width = width
         self.framing = Framing.fixed(width)
+        self.cardinality = cardinality
 
     def pack(self, held: Any) -> bytes:
         piece = self.raw.pack(held)
@@ -260,6 +286,11 @@ class HexBytes(_Strings):
         self.width = width
         self.alphabet = ALL_BYTES
         self.framing = Framing.fixed(width)
+        self.cardinality = 256**width
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.alphabet
 
     def pack(self, held: str) -> bytes:
         return bytes.fromhex(held)

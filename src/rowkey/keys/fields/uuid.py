@@ -51,7 +51,7 @@ class Uuid(BytesType):
         return self.release(self.hold(text.strip()))
 
     def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        return Exact(Raw(16, 16, text=False), 16)
+        return Exact(Raw(16, 16, text=False), 16, cardinality=256**16)
 
     def own(self) -> Codec:
         return self.codec("", ())

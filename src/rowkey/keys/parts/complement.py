@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.keys.contract import Part, Row, Writer
-from rowkey.keys.traits import Change, Framing, Images, Order, Residue, complement
+from rowkey.keys.traits import Alphabet, Change, Framing, Images, Order, Residue, complement
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
@@ -32,6 +32,10 @@ class Complement(Part):
     @property
     def framing(self) -> Framing:
         return self.base.framing
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.base.opens.complement()
 
     def encode(self, row: Row) -> bytes:
         return complement(self.base.encode(row))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError
 from rowkey.keys.contract import Part, Row, Writer, pinned_values
-from rowkey.keys.traits import Change, Framing, Images, Residue
+from rowkey.keys.traits import Alphabet, Change, Framing, Images, Residue
 from rowkey.schema import Bounds, Equal, FieldRef, FieldWords, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
@@ -111,6 +111,10 @@ class FieldPart(Part):
     @property
     def framing(self) -> Framing:
         return self.codec.framing
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.codec.opens
 
     def encode(self, row: Row) -> bytes:
         return self.packed(self.field.hold(row[self.field.name]))

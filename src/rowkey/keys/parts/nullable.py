@@ -42,6 +42,10 @@ class Nullable(Part):
         most = None if self.inner.framing.most is None else self.inner.framing.most + 1
         return Framing(1, most, self.inner.framing.closed)
 
+    @property
+    def opens(self) -> Alphabet:
+        return Alphabet(NULL + PRESENT)
+
     def encode(self, row: Row) -> bytes:
         return NULL if row.get(self.field) is None else PRESENT + self.inner.encode(row)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.decoding import Encoded
     from rowkey.keys.batches.pieces import Ints, Pieces
-    from rowkey.keys.traits import Framing, Images, Residue
+    from rowkey.keys.traits import Alphabet, Framing, Images, Residue
     from rowkey.schema import Bounds, Value
 
 
@@ -46,6 +46,10 @@ class Desc(Transform):
     @property
     def framing(self) -> Framing:
         return self.flipped.framing
+
+    @property
+    def opens(self) -> Alphabet:
+        return self.flipped.opens
 
     def encode(self, row: Row) -> bytes:
         return self.flipped.encode(row)

@@ -65,6 +65,7 @@ name = { type = "text", max_bytes = 200 }
                 subject.nearest("splits") if subject.says("splits") else "key",
                 found.message,
                 found.remedy,
+                severity="info" if "assumed" in found.evidence else None,
                 value=subject.words.get("splits"),
                 verdict="Choose the algorithm by the bytes that keys begin with.",
                 **found.evidence,

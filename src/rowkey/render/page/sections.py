@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.render.page.figures import offset, times, width
 from rowkey.render.page.markup import Html, tag
+from rowkey.schema import SURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +119,8 @@ def legend(words: Words, name: str | None = None) -> Html:
 def causes_block(one: Mapping[str, Any], words: Words) -> Html:
     """Why a design is as hot as it is, with the numbers that stand on its map."""
     if not one["causes"]:
-        name = "none_even" if one["verdict"]["word"] == "even" else "none_hot"
+        is_even = one["verdict"]["word"] == "even"
+        name = "none_even" if is_even else "none_few" if one["operations"] < SURE else "none_hot"
         return tag("p", words(f"causes.{name}"), class_="none")
     lead = tag("p", words("causes.lead"), class_="small") if one["map"] is not None else None
     return tag("div", lead, causes_list(one["causes"], words))
@@ -158,6 +160,8 @@ def cause_words(cause: Mapping[str, Any], words: Words) -> tuple[str, str, str]:
         said = words(f"{front}.said", **cause["figures"])
     except (KeyError, ValueError, TypeError):  # an evidence without that figure
         said = words(f"{front}.general")
+    if cause["listed"]:
+        return title, said, words(f"{front}.listed", **cause["listed"])
     if cause["notation"]:
         return title, said, words(f"{front}.remedy", notation=cause["notation"])
     return title, said, words(f"{front}.bare")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
+from rowkey.design import toml_value
 from rowkey.errors import printable
 from rowkey.lint import RULES, spoken
 from rowkey.render.documents import FORMAT
@@ -192,9 +194,21 @@ def cause_document(cause: Cause, redaction: Redaction) -> dict[str, Any]:
         "bound": cause.bound,
         "figures": {n: v for n, v in figures.items() if isinstance(v, str | int | float)},
         "notation": printable(notation[0]) if notation else "",
+        "listed": {} if redaction.hides else _listed(cause),
         "message": "" if redaction.hides else printable(cause.message),
         "remedy": "" if redaction.hides else printable(cause.remedy),
     }
+
+
+def _listed(cause: Cause) -> dict[str, str]:
+    """The key, the splits and the list of values that a cause proposes, as a file has them."""
+    proposal = cause.evidence.get("proposal")
+    if not proposal:
+        return {}
+    ((field, values),) = proposal["heavy"].items()
+    words = {name: toml_value(proposal[name]) for name in ("key", "splits")}
+    words |= {"field": field, "heavy": json.dumps(values, ensure_ascii=False)}
+    return {name: printable(word) for name, word in words.items()}
 
 
 def gravest(findings: Findings) -> list[Finding]:
