@@ -213,8 +213,8 @@ class Values:
         found = []
         for code in np.argsort(-counts, kind="stable")[:MOST_LISTED].tolist():
             share = float(counts[code] / len(self.codes))
-            is_alone = self.count == 1  # it takes all, and stands out of nothing
-            if share < LEAST / evidence.servers or not (is_alone or share * self.count >= STANDS_OUT):
+            stands_out = share * self.count >= STANDS_OUT or self.count == 1
+            if share < LEAST / evidence.servers or not stands_out:
                 break
             is_it = self.codes == code
             held = np.bincount(evidence.regions[is_it], minlength=regions)

@@ -134,7 +134,7 @@ class Watch:
             writes,
             reads,
             tuple(self._causes(writes)),
-            tuple((*self._remarks(writes), *self._unlooked(reads))),
+            (*self._remarks(writes), *self._unlooked(reads)),
             self.missed,
         )
 
@@ -286,7 +286,11 @@ def _watched(
                     _looked(seen, store, interval)
             yield seen.found(now_ms())
             # Looks that came too late are left out, not made up for one upon the other.
-            number = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
+            late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
+            if number < last < late and not seen.intervals:
+                # But a rate needs two of them, however long the first one took.
+                began, late = clock() - (last - 1) * every_s, last
+            number = late
         if not seen.intervals:
             what = f"the counters of {table} could not be read twice"
             raise Unsupported(url, f"{what}: {seen.missed_why}" if seen.missed_why else what)

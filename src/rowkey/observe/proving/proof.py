@@ -222,7 +222,9 @@ class Proof:
     @property
     def not_asked(self) -> tuple[str, ...]:
         """What was predicted or declared and was not compared, as phrases."""
-        salted = ("each region by itself, for a salt is drawn",) if self.design.key.is_salted else ()
+        salted = (
+            ("each region by itself, for a salt is drawn",) if self.design.key.is_salted else ()
+        )
         return (*salted, *(f"read {one.name}: {one.why}" for one in self.reads if not one.asked))
 
     @property
