@@ -53,14 +53,17 @@ def test_the_words_of_a_table_give_its_entry_back(times: list[float]) -> None:
     entry = Entry.of(DESIGN, (), 0, round(times[0], 1))
     for number, stale_s in enumerate(times[1:]):
         entry = entry.announcing({0: number + 2}, (), 0, round(stale_s, 1)).ruled()
-    assert entry == restored("logs", entry.words, (), 0)
+    found = restored("logs", entry.words, ())
+    timed = (replace(one, opened_ms=0) for one in found.generations)
+    assert {None} == {one.opened_ms for one in found.generations}
+    assert entry == replace(found, generations=tuple(timed))
 
 
 @pytest.mark.parametrize("told", ["x", "-1", "nan", "", "1e9"])
 def test_a_word_that_is_no_time_is_told(told: str) -> None:
     """What was changed by hand is not gone by."""
     with pytest.raises(Unsupported, match=r"rowkey\.stale is"):
-        restored("logs", {**FIRST.words, "rowkey.stale": told}, (), 0)
+        restored("logs", {**FIRST.words, "rowkey.stale": told}, ())
 
 
 def test_an_entry_without_the_new_words_is_read() -> None:

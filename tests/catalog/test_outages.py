@@ -233,8 +233,10 @@ def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: b
 )
 def test_an_outage_passes(way: Way, root: str, kind: str, outage_s: float) -> None:
     """Every call in it ends in time; afterwards all is as before, and nothing was written twice."""
+    with closing(open_catalog(way.url(root, "20s"))) as patient:  # a server that has just started
+        patient.write("logs", FIRST, None)
     with closing(open_catalog(way.url(root, "500ms"))) as catalog:
-        catalog.write("logs", FIRST, None)
+        assert 1 == back(catalog).version
         with way.outage(kind):
             until = monotonic() + outage_s
             while monotonic() < until:

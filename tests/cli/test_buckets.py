@@ -55,6 +55,27 @@ def test_a_table_gets_another_number(things: Path) -> None:
     assert ["bucket(host, 4)", "bucket(host, 8)"] == [line[-15:] for line in lines]
 
 
+def test_a_time_that_was_lost_is_not_made_up(things: Path) -> None:
+    """A catalog that was put back does not know when a number was announced."""
+    del things
+    assert 0 == told("set", 8)[0]
+    with rowkey.open("things", "rocks:data") as table:
+        table.catalog.remove("things")
+    assert 1 == run("repair", "rocks:data", "things.toml", "--yes").code
+    _, first, second = told("history")[1].splitlines()
+    assert ["1", "lost with the catalog", "?", "live"] == split(first)[:4]
+    assert ["2", "lost with the catalog", "?", "rules"] == split(second)[:4]
+    document = json.loads(told("history", "-f", "json")[1])
+    assert [(None, None)] * 2 == [
+        (one["opened_ms"], one["regions"]) for one in document["generations"]
+    ]
+
+
+def split(line: str) -> list[str]:
+    """The columns of a line, which two spaces or more part."""
+    return [one.strip() for one in line.split("  ") if one.strip()]
+
+
 def test_one_that_is_announced_is_told(things: Path) -> None:
     """A setter that died leaves an announcement, which says how to end it; the same line does."""
     del things

@@ -10,6 +10,8 @@ import pytest
 from cli.command import Outcome, run
 from cli.conftest import EVERYTHING
 from rowkey.design import Design
+from rowkey.observe import Proof
+from rowkey.render.observed.proof import WORDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,3 +91,17 @@ def test_a_design_is_proved(things: Path) -> None:
     assert (True, True, 0) == (document["exact"], document["kept"], document["difference"])
     assert "300\n" == run("count", document["proved_on"], *ON).out
     assert "have no columns that could be written" in error(run("prove", "things.toml", *ON))
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("different", 3), ("unknown", 1), ("exact", 0)])
+def test_a_proof_leaves_with_what_it_comes_to(
+    things: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, code: int
+) -> None:
+    """A difference is a failed verification; what is not known is a finding."""
+    (things / "rows.csv").write_text("host,ts\nweb-1,1\nweb-2,2\n")
+    words = ("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "1")
+    monkeypatch.setattr(Proof, "verdict", property(lambda _: verdict))
+    found = run(*words)
+    assert (code, "") == (found.code, found.err)
+    assert found.out.splitlines()[1].startswith(f"{WORDS[verdict]}: 2 writes")
+    assert 0 == run(*words, "--exit-zero").code

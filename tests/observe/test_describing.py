@@ -190,6 +190,33 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
         [hashlib.md5(b"pepper" + row["host"].encode()).hexdigest()[:8].encode() + b"_"
          + row["host"].encode() for row in rows()], (), "[hash]['_'][text:tail]",
     ),
+    "a raw MD5 of the field behind it": (
+        [hashlib.md5(row["host"].encode()).digest() + row["host"].encode() + b"\0"
+         + long(row["ts"]) for row in rows()], (),
+        "[digest(text, 16, hash=md5)][text][time]",
+    ),
+    "a raw SHA-1, cut": (
+        [hashlib.sha1(row["host"].encode()).digest()[:5] + row["host"].encode()
+         for row in rows()], (), "[digest(text, 5, hash=sha1)][text:tail]",
+    ),
+    "a digest of all that follows": (
+        [hashlib.sha256(row["host"].encode() + b"\0" + long(row["ts"])).hexdigest()[:6].encode()
+         + row["host"].encode() + b"\0" + long(row["ts"]) for row in rows()], (),
+        "[digest(text, time, 3, hash=sha256, as=hex)][text][time]",
+    ),
+    "a digest of a later field": (
+        [hashlib.md5(long(row["ts"])).digest()[:4] + row["host"].encode() + b"\0"
+         + long(row["ts"]) for row in rows()], (),
+        "[digest(time, 4, hash=md5)][text][time]",
+    ),
+    "raw bytes of a hash that nobody knows": (
+        [hashlib.md5(b"pepper" + row["host"].encode()).digest() + row["host"].encode()
+         for row in rows()], (), "[bytes:tail]",
+    ),
+    "a digest in all keys but one": (
+        [*(hashlib.md5(b"web-%d" % n).digest() + b"web-%d" % n for n in range(60)),
+         bytes(16) + b"web-60"], (), "[bytes:tail]",
+    ),
     "digits and text": (
         [f"{n:08d}|web {n % 7}".encode() for n in range(100)], (), "[number]['|'][text:tail]",
     ),
@@ -240,7 +267,19 @@ def test_words_nobody_can_declare_are_told(url: str) -> None:
         engine.create(spec)
         text = describe("theirs", url).text
     assert "# The table says MAX_FILESIZE = 4194304; a design has no word for it." in text
-    assert "# It has no row in the first 1 of its 1 regions." in text
+    assert "# It has no row." in text.splitlines()
+
+
+def test_many_regions_are_listed_one_a_line(url: str) -> None:
+    """Whatever bytes they begin with, braces among them; how many were looked into is told."""
+    splits = tuple(number.to_bytes(2, "big") for number in range(1, 5_000))
+    with open_engine(url) as engine:
+        engine.create(TableSpec("theirs", (Family("d"),), splits))
+        text = describe("theirs", url).text
+    assert "# It has no row in 250 of its 5,000 regions, evenly chosen." in text.splitlines()
+    assert '  "\\\\x00{",' in text.splitlines()
+    assert 100 > max(map(len, text.splitlines()))
+    assert splits == rowkey.Design.loads(text).cut.boundaries(rowkey.Design.loads(text).key).splits
 
 
 def test_many_families_are_allowed_as_they_are(url: str) -> None:

@@ -191,6 +191,19 @@ def test_looks_that_come_late_are_left_out(url: str) -> None:
     assert 12.0 == seen[-1].intervals[-1].at_s
 
 
+def test_a_first_look_that_takes_longer_than_all_is_not_the_last(url: str) -> None:
+    """A rate lies between two looks, so that the second is made, however late."""
+    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, many)
+
+        def take_long() -> None:
+            writer.now += 50.0
+
+        writer.happens[1] = take_long
+        seen = writer.watched(3, url)
+    assert [[], [2.0]] == [[i.length_s for i in one.intervals] for one in seen]
+
+
 def test_a_table_nobody_knows_has_rates_but_no_reasons(url: str) -> None:
     """Without a design there is one server and no cause, and that is said."""
     with table_at(url, "[ts][host]", splits=splits_by_time()) as table:

@@ -90,9 +90,10 @@ def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
     """The documents of proofs on a cluster and in memory have every field of the reference."""
     found = proved("nab", "memory:proof", tmp_path, rows=600)
     document = proof_document(replace(found, size=Sized(1_000, 900, 50, is_plain=False)))
-    told = set(paths_of(document)) | {"size", "remarks[]"}
+    told = set(paths_of(document)) | {"size", "remarks[]", "not_asked[]"}
     assert set(PROVE) == told
     assert (True, 0, 0) == (document["exact"], document["difference"], document["unknown"])
+    assert ("exact", []) == (document["verdict"], document["not_asked"])
     assert None is proof_document(found)["size"]
 
 
@@ -134,6 +135,6 @@ def test_a_salted_proof_says_so(tmp_path: Path) -> None:
     """What is only predicted in sum is said to be."""
     words: dict[str, Any] = {"key": "[salt(4)][sensor][timestamp]", "splits": "per_bucket"}
     lines = printed(print_proof, proved("nab", "memory:salty", tmp_path, rows=600, **words))
-    assert lines[1].startswith("EXACT")
+    assert lines[1].startswith("EXACT AS FAR AS ASKED: ")
     assert any("regions differ by chance" in line for line in lines)
-    assert any(line.startswith("read one sensor: not asked") for line in lines)
+    assert any(line.startswith("  not asked: read one sensor: which row has") for line in lines)

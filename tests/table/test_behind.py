@@ -13,13 +13,14 @@ import rowkey
 from rowkey.catalog import open_catalog
 from rowkey.engines import Span
 from rowkey.errors import BatchError, Refused, Unsupported
+from rowkey.table.generations.bringing import bring
 from rowkey.table.generations.changing import Change
 from rowkey.table.generations.ruling import let_rule
 from table.buckets import KEY, ROWS, by_key, design, moved_on, no_time
 from table.clients import Time, client, misplaced, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from rowkey.catalog import Catalog
@@ -207,6 +208,135 @@ def test_a_count_that_takes_too_long_is_told_though_the_lease_was_renewed(
     slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
     with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):
         slow.increment(ROWS[1], hits=1)
+
+
+def test_a_count_that_takes_too_long_is_told_though_only_the_announcement_is_known(
+    pair: tuple[Table, Table],
+) -> None:
+    """What was read just now may have ruled since: whoever counted looks once more."""
+    setter, slow = pair
+    slow.put(ROWS[1])
+    increment = slow.store.increment
+
+    def late(*words: Any) -> Any:
+        change = Change(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
+        change._announced()
+        slow.lease.renew()
+        change.run()
+        return increment(*words)
+
+    slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):
+        slow.increment(ROWS[1], hits=1)
+
+
+def put_none(table: Table) -> None:
+    """Take a field away by a put."""
+    table.put({**ROWS[1], "hits": None})
+
+
+def replace_without(table: Table) -> None:
+    """Take a field away by leaving it out."""
+    table.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": "n1"})
+
+
+def delete(table: Table) -> None:
+    """Take the whole row away."""
+    table.delete(ROWS[1])
+
+
+def delete_among_others(table: Table) -> None:
+    """Take it away in a batch."""
+    with table.batch() as batch:
+        batch.put(ROWS[0])
+        batch.delete(ROWS[1])
+        batch.delete(ROWS[2])
+
+
+KNOWS = {"nothing": 70.0, "the announcement": 0.0}
+
+
+@pytest.mark.parametrize("knows", KNOWS)
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+@pytest.mark.parametrize("take", [put_none, replace_without, delete, delete_among_others])
+@pytest.mark.parametrize("key", [KEY, "[salt(2)][bucket(host, 16)][host][ts]"])
+def test_what_is_taken_away_late_is_gone_in_new_places(
+    key: str, take: Callable[[Table], None], twice: bool, knows: str, tmp_path: Path
+) -> None:
+    """A client stands still between its places and its write; meanwhile the cell is brought."""
+    place, clock = f"memory:{tmp_path}", count(1_700_000_000_000, 10).__next__
+    setter, slow = (client(design(key, splits=None), place, Time(), clock) for _ in range(2))
+    setter.put(ROWS[1])
+    counts = iter([32, 8] if twice else [32])
+
+    def meanwhile() -> None:
+        if number := next(counts, None):
+            change = Change(setter, number, 1 if "salt" in key else None, pause=moving(setter))
+            change._announced()
+            if knows == "the announcement":
+                slow.lease.renew()
+            change.run()
+            brought(setter, ROWS[1])
+            moved_on(slow, KNOWS[knows])
+
+    stalled(slow, meanwhile)
+    take(slow)
+    assert None is next(counts, None)
+    slow.lease.renew()
+    for table in (setter, slow):
+        found = table.get(ROWS[1])
+        assert None is (found and found["hits"])
+        assert [] == [row for row in table.scan("host = ?", "w2") if row["hits"] is not None]
+    setter.close()
+    slow.close()
+
+
+def moving(table: Table) -> Callable[[float], None]:
+    """Waiting, by the time of a client."""
+    return lambda seconds: moved_on(table, seconds)
+
+
+def brought(table: Table, row: dict[str, Any]) -> None:
+    """Have what stands of a row in every place where it may stand, as a count would bring it."""
+    writing = table.now().writing
+    family, qualifier = writing.layout.column("hits", row)
+    first, *others = writing.keys_of(row)
+    bring(table.store, [first, *others], [(family, qualifier)])
+
+
+def stalled(table: Table, meanwhile: Callable[[], None]) -> None:
+    """Have a client stand still before each of its writes, while something happens."""
+
+    class Stalled(type(table.store)):  # type: ignore[misc]
+        """The engine's table, before which somebody stands still."""
+
+        def mutate(self, *words: Any, **named: Any) -> None:
+            meanwhile()
+            super().mutate(*words, **named)
+
+    table.store.__class__ = Stalled
+
+
+def test_a_late_delete_of_a_batch_that_cannot_be_placed_is_told(tmp_path: Path) -> None:
+    """Where the key is a digest a mutation does not tell its row: it is named."""
+    key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
+    setter, slow = (client(design(key, splits=None), f"memory:{tmp_path}", Time()) for _ in "12")
+    setter.put(ROWS[0])
+    counts = iter([8])
+
+    def meanwhile() -> None:
+        if number := next(counts, None):
+            set_buckets(setter, number)
+            moved_on(slow, 70.0)
+
+    stalled(slow, meanwhile)
+    batch = slow.batch()
+    batch.put(ROWS[2])
+    batch.delete(ROWS[0])
+    with pytest.raises(BatchError, match=r"row 1: .*were changed while it was written"), batch:
+        pass
+    slow.delete(ROWS[0])
+    assert [ROWS[2]] == list(setter.scan())
 
 
 class _Slow:

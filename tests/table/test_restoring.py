@@ -86,15 +86,15 @@ def test_a_lost_entry_is_put_back(logs: rowkey.Design, place: str, catalog: Cata
     before = catalog.read("logs")
     assert before is not None
     catalog.remove("logs")
-    looked = repair_catalog(logs, place, clock=lambda: 7)
+    looked = repair_catalog(logs, place)
     assert looked is not None
     assert (False, "", None) == (looked.is_mended, looked.broken, catalog.read("logs"))
-    mended = repair_catalog(logs, place, mend=True, clock=lambda: 7)
+    mended = repair_catalog(logs, place, mend=True)
     assert mended is not None
     assert (True, looked.entry) == (mended.is_mended, mended.entry)
     after = catalog.read("logs")
     assert after is not None
-    first = replace(before.generations[0], opened_ms=7)
+    first = replace(before.generations[0], opened_ms=None)
     assert replace(before, generations=(first,)) == after
     assert repair_catalog(logs, place, mend=True) is None
     with rowkey.open("logs", place) as table:
@@ -161,14 +161,33 @@ def test_an_old_copy_is_brought_up(logs: rowkey.Design, place: str, catalog: Cat
     annotated(place, generation="3", counts="0=32")
     with pytest.raises(Unsupported, match=r"generation 1 of logs, the table itself 3.*repair"):
         rowkey.open(logs, place)
-    entry = catalog.read("logs")
-    assert entry is not None
-    assert 1 == entry.version
+    before = catalog.read("logs")
+    assert before is not None
+    assert 1 == before.version
     assert repair_catalog(logs, place, mend=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
     assert 2 == entry.version
+    assert before.generations[0] == entry.generations[0]
+    assert [False, True] == [one.opened_ms is None for one in entry.generations]
+
+
+def test_an_announcement_that_rules_by_now_keeps_its_time(
+    logs: rowkey.Design, place: str, catalog: Catalog
+) -> None:
+    """An old copy has it as announced, the table tells that it rules: no time is made up."""
+    before = catalog.read("logs")
+    assert before is not None
+    announced = before.announcing({0: 32}, (b"\1",), 5)
+    catalog.write("logs", announced, 1)
+    annotated(place, generation="3", counts="0=64", live="1:0=16 2:0=32 3:0=64")
+    assert repair_catalog(logs, place, mend=True) is not None
+    entry = catalog.read("logs")
+    assert entry is not None
+    assert (True, True, True) == tuple(one.rules for one in entry.generations)
+    times = tuple(one.opened_ms for one in entry.generations)
+    assert (before.generations[0].opened_ms, 5, None) == times
 
 
 @pytest.mark.parametrize(

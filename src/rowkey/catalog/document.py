@@ -87,7 +87,7 @@ def _entry(document: dict[str, Any]) -> Entry:
             _whole(one["number"]),
             {int(place): _whole(count) for place, count in one["counts"].items()},
             tuple(bytes.fromhex(split) for split in one["splits"]),
-            _whole(one["opened_ms"], least=0),
+            None if one["opened_ms"] is None else _whole(one["opened_ms"], least=0),
             _truth(one.get("rules", True)),
         )
         for one in document["generations"]

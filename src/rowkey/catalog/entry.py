@@ -38,7 +38,8 @@ class Generation:
         counts: how many numbers each part of the key takes that is one of so many, by its place
             from 0.
         splits: the row keys that regions began with when the generation was opened, ascending.
-        opened_ms: when that was, milliseconds since 1970.
+        opened_ms: when that was, milliseconds since 1970; None if nobody knows any more, nor how
+            many regions there were, for the catalog was restored.
         rules: whether rows are written under it, or were before a later one ruled; one that does
             not yet is announced, so that everyone reads it and deletes in it before anyone writes.
     """
@@ -46,7 +47,7 @@ class Generation:
     number: int
     counts: Mapping[int, int]
     splits: tuple[bytes, ...]
-    opened_ms: int
+    opened_ms: int | None
     rules: bool = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -71,19 +72,18 @@ def restored(
     table: str,
     words: Mapping[str, str],
     starts: Sequence[bytes],
-    opened_ms: int,
     found: Entry | None = None,
 ) -> Entry:
     """What a catalog should remember of a table, from what the table keeps itself.
 
     It has each generation that the table or the old entry has. The ids of `code` are not among
-    it: of a table that has rows they are lost.
+    it: of a table that has rows they are lost. So are the times of generations that the old entry
+    lacks.
 
     Args:
         table: its name; that of a clone is another than the one it keeps.
         words: the table's own.
         starts: the row keys that its regions begin with now, ascending.
-        opened_ms: now, milliseconds since 1970; noted of the generations whose time is lost.
         found: an older entry, if the catalog has one.
 
     Raises:
@@ -92,12 +92,15 @@ def restored(
 
     >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
     >>> entry = Entry.of(design, (), 0)
-    >>> restored("t", entry.words, (), 0) == entry
-    True
+    >>> restored("t", entry.words, ()).generations
+    (Generation(number=1, counts={0: 4}, splits=(), opened_ms=None, rules=True),)
     """
     design = _declared(table, words)
-    live = _live(words, starts, opened_ms)
-    known = {one.number: one for one in (*(found.generations if found else ()), *live)}
+    live = _live(words, starts)
+    known = {one.number: one for one in found.generations} if found else {}
+    for one in live:  # an older copy may have it, as it was announced
+        same = one.number in known and known[one.number].counts == one.counts
+        known[one.number] = replace(known[one.number], rules=True) if same else one
     generations = tuple(known[number] for number in sorted(known) if number <= live[-1].number)
     if any(one.counts.keys() != counts_of(design).keys() for one in generations):
         places = ", ".join(str(place) for place in sorted(counts_of(design)))
@@ -127,10 +130,8 @@ def _declared(table: str, words: Mapping[str, str]) -> Design:
     return Design(**{**declared, "table": table})
 
 
-def _live(
-    words: Mapping[str, str], starts: Sequence[bytes], opened_ms: int
-) -> tuple[Generation, ...]:
-    """The generations that a table tells of, oldest first."""
+def _live(words: Mapping[str, str], starts: Sequence[bytes]) -> tuple[Generation, ...]:
+    """The generations that a table tells of, oldest first; when they were opened it does not."""
     last = f"{_number(words)}:{words.get(COUNTS, '')}"
     told = dict(one.partition(":")[::2] for one in (*words.get(LIVE, "").split(), last))
     try:
@@ -139,7 +140,7 @@ def _live(
         what = f"they tell of no generations: {' '.join(map(':'.join, told.items()))}"
         raise Unsupported("words", what, "such as 1:0=16 2:0=32", BACKUP) from problem
     return tuple(
-        Generation(number, counts, tuple(starts) if number == max(found) else (), opened_ms)
+        Generation(number, counts, tuple(starts) if number == max(found) else (), None)
         for number, counts in sorted(found.items())
     )
 

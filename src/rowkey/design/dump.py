@@ -123,8 +123,8 @@ def _reads_better_raw(key: str) -> bool:
 
 def _listed(entries: list[str]) -> str:
     line = f"[{', '.join(entries)}]"
-    if len(line) <= _WIDTH or "{" in line:
-        return line
+    if len(line) <= _WIDTH or any(entry.lstrip("[").startswith("{") for entry in entries):
+        return line  # tables are read beside each other
     return "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]"
 
 

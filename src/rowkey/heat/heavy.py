@@ -213,7 +213,8 @@ class Values:
         found = []
         for code in np.argsort(-counts, kind="stable")[:MOST_LISTED].tolist():
             share = float(counts[code] / len(self.codes))
-            if share < LEAST / evidence.servers or share * self.count < STANDS_OUT:
+            stands_out = share * self.count >= STANDS_OUT or self.count == 1
+            if share < LEAST / evidence.servers or not stands_out:
                 break
             is_it = self.codes == code
             held = np.bincount(evidence.regions[is_it], minlength=regions)

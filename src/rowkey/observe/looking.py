@@ -40,12 +40,16 @@ class Look:
         keys: the row key of each.
         strange: rows that are none of the design.
         read: rows that were read for it, by the first key of their region.
+        part: share of the interval that was looked at, its end.
+        most: rows that were read of a region at most; where there are as many, there may be more.
     """
 
     rows: pa.RecordBatch
     keys: list[bytes]
     strange: int
     read: dict[bytes, int]
+    part: float = 1.0
+    most: int = MOST
 
     @property
     def is_readable(self) -> bool:
@@ -68,14 +72,16 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
     """
     import pyarrow as pa
 
-    since_ms = until_ms - _length_ms(interval)
+    length_ms = _length_ms(interval)
+    since_ms = until_ms - length_ms
     spans = [Span(one.start, one.stop) for one in interval.regions if one.writes]
     names = design.layout.fields.items()
     schema = pa.schema([(name, field.type.arrow()) for name, field in names])
     found: list[tuple[int, bytes, dict[str, object]]] = []
     read: dict[bytes, int] = {}
     strange = 0
-    for span, rows in _scanned(store, spans, since_ms):
+    most = max(MOST // max(len(spans), 1), 1)
+    for span, rows in _scanned(store, spans, since_ms, most):
         for row in rows:
             read[span.start] = read.get(span.start, 0) + 1
             events = _events(design, row)
@@ -84,7 +90,8 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
             found += [(at, row.row, event) for event in events]
     found.sort(key=lambda one: one[0])
     batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
-    return Look(batch, [key for _, key, _ in found], strange, read)
+    part = min(length_ms / (1_000 * interval.length_s), 1.0)
+    return Look(batch, [key for _, key, _ in found], strange, read, part, most)
 
 
 def _events(design: Design, row: RowCells) -> list[dict[str, Any]]:
@@ -104,12 +111,12 @@ def _length_ms(interval: Interval) -> int:
 
 
 def _scanned(
-    store: Store, spans: Sequence[Span], since_ms: int
+    store: Store, spans: Sequence[Span], since_ms: int, most: int
 ) -> Iterator[tuple[Span, Iterator[RowCells]]]:
     """The rows of each range with a cell that was written since a moment, up to so many each."""
     if not spans:
         return
-    ask = Ask(time_range=(since_ms, 2**63 - 1), limit=max(MOST // len(spans), 1))
+    ask = Ask(time_range=(since_ms, 2**63 - 1), limit=most)
     cursors = store.scan(spans, ask)
     try:
         for span, cursor in zip(spans, cursors, strict=True):

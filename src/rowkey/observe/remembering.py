@@ -83,6 +83,6 @@ def _by_itself(name: str, words: Mapping[str, str], store: Store, why: str) -> R
         return Remembered(None, f"{why}, and it keeps no design: it was not made by rowkey")
     starts = [region.start for region in store.regions()][1:]
     try:
-        return Remembered(restored(name, words, starts, 0), "kept in the words of the table itself")
+        return Remembered(restored(name, words, starts), "kept in the words of the table itself")
     except Unsupported as problem:
         return Remembered(None, f"{why}, and of its own words {problem.mistake.what}")

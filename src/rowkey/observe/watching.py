@@ -15,6 +15,7 @@ from rowkey.observe.counting import Counted, between
 from rowkey.observe.explaining import causes
 from rowkey.observe.judging import standing
 from rowkey.observe.looking import look
+from rowkey.observe.overwritten import overwritten, shown
 from rowkey.observe.remembering import remembered, table_of
 
 if TYPE_CHECKING:
@@ -124,16 +125,16 @@ class Watch:
         Args:
             at_ms: now, milliseconds since 1970.
         """
-        writes = standing(self.recent, "writes")
+        writes, reads = (standing(self.recent, what) for what in ("writes", "reads"))
         return Live(
             self.table,
             self.design,
             at_ms,
             tuple(self.intervals),
             writes,
-            standing(self.recent, "reads"),
+            reads,
             tuple(self._causes(writes)),
-            tuple(self._remarks(writes)),
+            (*self._remarks(writes), *self._unlooked(reads)),
             self.missed,
         )
 
@@ -157,6 +158,24 @@ class Watch:
             yield "there are no servers here: regions are laid round robin over as many as designed"
         if writes.is_uneven and (why := self._why_unexplained()):
             yield f"why is not known: {why}"
+        if writes.is_uneven and self.design is not None and self.looks:
+            interval, found = self.looks[-1]
+            said = overwritten(self.design, interval, found)
+            if said and interval is self.intervals[-1]:
+                yield said
+
+    def _unlooked(self, reads: Standing) -> Iterator[str]:
+        """Where reads lie unevenly: which region they ask, and that nobody looks for the reason."""
+        if not reads.is_uneven or not self.intervals[-1].is_known("reads"):
+            return
+        last = self.intervals[-1]
+        number, region = max(enumerate(last.regions), key=lambda one: one[1].reads or 0)
+        share = (region.reads or 0) / max(last.total("reads"), 1)
+        begins = f", which begins at {shown(self.design, region.start)}," if region.start else ""
+        yield (
+            f"why reads lie unevenly is not looked for, for rows that are read leave no trace: "
+            f"region {number}{begins} took {share:.0%} of those of the last look"
+        )
 
     def _why_unexplained(self) -> str:
         """Why no cause could be looked for; an empty string where one could."""
@@ -267,7 +286,11 @@ def _watched(
                     _looked(seen, store, interval)
             yield seen.found(now_ms())
             # Looks that came too late are left out, not made up for one upon the other.
-            number = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
+            late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
+            if number < last < late and not seen.intervals:
+                # But a rate needs two of them, however long the first one took.
+                began, late = clock() - (last - 1) * every_s, last
+            number = late
         if not seen.intervals:
             what = f"the counters of {table} could not be read twice"
             raise Unsupported(url, f"{what}: {seen.missed_why}" if seen.missed_why else what)

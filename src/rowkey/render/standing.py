@@ -63,13 +63,15 @@ BUCKETS = {
     "scans": "ranges that a scan of all rows reads",
 }
 
+LOST = "lost with the catalog"
+"""Stands where nobody knows any more when a generation was announced."""
 HISTORY = {
     "format": "version of this document",
     "table": "name of the table",
     "generations[].number": "from 1, with which the table was made",
     "generations[].parts": "the parts of the key that count, with the numbers of the generation",
-    "generations[].opened_ms": "when it was announced, milliseconds since 1970",
-    "generations[].regions": "regions that there were then",
+    "generations[].opened_ms": "when it was announced, milliseconds since 1970; null if lost",
+    "generations[].regions": "regions that there were then; null if that is lost",
     "generations[].state": "`live`, `rules` for the one that is written, or `announced`",
 }
 
@@ -148,7 +150,7 @@ def history_document(found: Buckets) -> dict[str, Any]:
                 "number": one.number,
                 "parts": [part.texts[one.counts[part.place]] for part in found.parts],
                 "opened_ms": one.opened_ms,
-                "regions": len(one.splits) + 1,
+                "regions": None if one.opened_ms is None else len(one.splits) + 1,
                 "state": _state(found, one),
             }
             for one in found.generations
@@ -161,9 +163,12 @@ def history_lines(found: Buckets) -> Iterator[str]:
     yield "generation  announced                 regions  state      parts"
     for one in found.generations:
         parts = ", ".join(part.texts[one.counts[part.place]] for part in found.parts)
-        since = datetime.fromtimestamp(one.opened_ms / 1000, UTC).isoformat(timespec="seconds")
-        regions, state = len(one.splits) + 1, _state(found, one)
-        yield f"{one.number:10}  {since}  {regions:7,}  {state:9}  {parts or 'none counts'}"
+        since, regions = LOST, "?"
+        if one.opened_ms is not None:
+            at = datetime.fromtimestamp(one.opened_ms / 1000, UTC)
+            since, regions = at.isoformat(timespec="seconds"), f"{len(one.splits) + 1:,}"
+        state = _state(found, one)
+        yield f"{one.number:10}  {since:25} {regions:>7}  {state:9}  {parts or 'none counts'}"
 
 
 def _state(found: Buckets, one: Generation) -> str:

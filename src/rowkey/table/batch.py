@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import BatchError, DesignRefused, RowError, shown
 from rowkey.table.models import as_mapping
+from rowkey.table.writing import takes_away
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +92,27 @@ class Batch:
                     self._apply([mutation for _, mutation in own])
                 except RowError as problem:
                     self._refuse(number, problem)
+        self._take_again(waiting)
+
+    def _take_again(self, sent: list[tuple[int, RowCells]]) -> None:
+        """Take away also where the table's counts put rows since they were turned into mutations.
+
+        See `Following.write`.
+        """
+        if not takes_away(mutation for _, mutation in sent):
+            return
+        while (live := self.now()) is not self.live:
+            self.live, missed = live, []
+            for number, own in groupby(sent, key=itemgetter(0)):
+                try:
+                    found = live.missed([mutation for _, mutation in own])
+                except RowError as problem:
+                    self._refuse(number, problem)
+                else:
+                    missed += [(number, one) for one in found]
+            if missed:
+                self._apply([mutation for _, mutation in missed])
+                sent = sorted((*sent, *missed), key=itemgetter(0))
 
     def _apply(self, mutations: list[RowCells] | Any) -> None:
         self.live.writing.apply(mutations, sync=self.sync)

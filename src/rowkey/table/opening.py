@@ -180,21 +180,19 @@ class Lapse:
         return f"put back: {told}" if self.is_mended else f"To be put back: {told}."
 
 
-def repair_catalog(
-    design: Design, url: str, *, mend: bool = False, clock: Callable[[], int] | None = None
-) -> Lapse | None:
+def repair_catalog(design: Design, url: str, *, mend: bool = False) -> Lapse | None:
     """Look for what the catalog of a table has lost, and put it back as the table tells it.
 
     A table keeps its design, the number of its generation and its counts among its own words.
     With where its regions begin that is what the catalog had; but for the ids of `code`, so a
-    table whose key has one is not mended once it has rows. An entry without a table, as an
+    table whose key has one is not mended once it has rows, and for when a number of buckets was
+    announced, which is not known from then on. An entry without a table, as an
     interrupted create leaves it, is forgotten.
 
     Args:
         design: of the table; it is opened with it afterwards, as ever.
         url: where the table lives.
         mend: whether the catalog is changed; otherwise it is only looked at.
-        clock: milliseconds since 1970; this machine's if None.
 
     Returns:
         What is wrong with it, mended or not; None if nothing is.
@@ -212,7 +210,7 @@ def repair_catalog(
         entry = place.catalog.read(place.name)
         if not place.is_made and entry is None:
             raise missing(url, place.name, engine)
-        found = _lapse(place, entry, (clock or now_ms)())
+        found = _lapse(place, entry)
         if found is None or not mend or found.broken:
             return found
         version = None if entry is None else entry.version
@@ -223,7 +221,7 @@ def repair_catalog(
         return replace(found, is_mended=True)
 
 
-def _lapse(place: Place, entry: Entry | None, now: int) -> Lapse | None:
+def _lapse(place: Place, entry: Entry | None) -> Lapse | None:
     """What is wrong with the entry of a table."""
     if not place.is_made:
         what = f"the catalog knows {place.name}, but the engine has no such table"
@@ -232,7 +230,7 @@ def _lapse(place: Place, entry: Entry | None, now: int) -> Lapse | None:
     if not what:
         return None
     try:
-        return Lapse(place.name, place.where, what, place.told(entry, now))
+        return Lapse(place.name, place.where, what, place.told(entry))
     except Unsupported as problem:
         return Lapse(place.name, place.where, what, broken=str(problem))
 

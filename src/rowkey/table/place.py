@@ -186,7 +186,7 @@ class Place:
         if not self.is_made:
             raise missing(self.url, self.name, self.engine)
         since = awake_or_asleep_s()
-        entry = self._entry(clock)
+        entry = self._entry()
         return self._in_use(entry.design, entry, clock, since)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
@@ -196,7 +196,7 @@ class Place:
             DriftError: there are others; nothing is changed.
         """
         since = awake_or_asleep_s()
-        self._entry(clock)
+        self._entry()
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # It has changed, or who changed it died before this. What is about to rule is told before.
         if not (is_told(self.kept, entry) or is_told(self.kept, entry.ruled())):
@@ -204,7 +204,7 @@ class Place:
             store.annotate(telling(store.described[1], entry))
         return self._in_use(standing(design, entry.design), entry, clock, since)
 
-    def _entry(self, clock: Callable[[], int]) -> Entry:
+    def _entry(self) -> Entry:
         """What the catalog remembers of a table that the engine has.
 
         One that it does not know, but that never had other counts, it learns from the table.
@@ -218,7 +218,7 @@ class Place:
             return entry
         restore = f"restore its catalog, {self.where}."
         try:
-            told = self.told(entry, clock())
+            told = self.told(entry)
         except Unsupported as problem:
             if not any(word.startswith("rowkey.") for word in self.kept):
                 what = f"{self.name} was not made by rowkey: nobody knows its design"
@@ -233,19 +233,18 @@ class Place:
         remedy = f"Run rowkey repair {self.url} DESIGN to put it back, or {restore}"
         raise Unsupported(self.url, what, remedy=remedy)
 
-    def told(self, found: Entry | None, opened_ms: int) -> Entry:
+    def told(self, found: Entry | None) -> Entry:
         """What the catalog should remember of a table, as the table itself tells it.
 
         Args:
             found: what it remembers.
-            opened_ms: now, milliseconds since 1970.
 
         Raises:
             Unsupported: the table does not tell enough.
         """
         store = self.engine.table(self.name)
         starts = [region.start for region in store.regions()][1:]
-        entry = restored(self.name, self.kept, starts, opened_ms, found)
+        entry = restored(self.name, self.kept, starts, found)
         key = entry.design.key
         key.require_decodable()
         if key.is_coded and _has_rows(store):

@@ -15,6 +15,7 @@ from rowkey.table.generations.counting import Buckets
 from rowkey.table.loading import load_blocks
 from rowkey.table.models import as_mapping, maker
 from rowkey.table.scans import Scan, check_limit
+from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rowkey.schema import Condition
     from rowkey.table.generations.changing import Changed
     from rowkey.table.generations.live import Following
-    from rowkey.table.writing import Writing
 
 
 class Table:
@@ -83,13 +83,11 @@ class Table:
 
         Cost: 5 to 15 µs on an embedded engine; a batch takes half of that.
         """
-        writing = self.now().writing
-        writing.apply(writing.put(row), sync=sync)
+        self.following.write(Writing.put, row, sync=sync)
 
     def replace(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the fields given and take all others of the row away, at once."""
-        writing = self.now().writing
-        writing.apply(writing.replace(row), sync=sync)
+        self.following.write(Writing.replace, row, sync=sync)
 
     def move(self, row: Any, /, **changes: Any) -> bool:
         """Change fields of the key: the row is written anew under its new key, then deleted.
@@ -128,8 +126,7 @@ class Table:
             sync: whether it is on disk when the call returns.
             fields: the same by name.
         """
-        writing = self.now().writing
-        writing.apply(writing.delete(self._values(row, fields)), sync=sync)
+        self.following.write(Writing.delete, self._values(row, fields), sync=sync)
 
     def increment(self, row: Any, /, **amounts: int) -> dict[str, int]:
         """Add to counters, columns of type i64, with nothing in between; absent counts as 0.

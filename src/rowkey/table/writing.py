@@ -287,6 +287,11 @@ def _salts(key: Key) -> Sequence[int | None]:
     return range(key.salt_count) if key.is_salted else (None,)
 
 
+def takes_away(mutations: Iterable[RowCells]) -> bool:
+    """Whether mutations take anything away."""
+    return any(cell.kind is not Kind.PUT for one in mutations for cell in one.cells)
+
+
 def _deletes(cells: Sequence[Cell]) -> list[Cell]:
     """Those cells of a mutation that take something away."""
     return [cell for cell in cells if cell.kind is not Kind.PUT]

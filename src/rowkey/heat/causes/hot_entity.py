@@ -89,8 +89,10 @@ class HotEntity(Cause):
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> Finding | None:
-        if not evidence.entity_fields or not evidence.keys or evidence.entities < 2:
+        if not evidence.entity_fields or not evidence.keys:
             return None
+        if evidence.entities < 2 and len(evidence.keys) < SAMPLED:
+            return None  # a few rows of one value tell of no other, but not that there is none
         values = Values(evidence, evidence.entity_fields)
         return _over_all(evidence, values, TOGETHER) or _in_windows(evidence) or _divided(evidence)
 

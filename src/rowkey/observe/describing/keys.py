@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
-from rowkey.observe.describing.elements import candidates
+from rowkey.observe.describing.elements import HEX, candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,11 @@ LEAST = 20
 """Keys from which something is inferred: of fewer, what they share may be chance."""
 HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 """Hashes that a bucket is tried with. Source: the transform `bucket`."""
-DIGESTS = {"md5": 16, "sha1": 20, "sha256": 32}
+DIGESTS = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 """Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
+BORNE_OUT = 8
+"""Bytes of different digests that must agree, all keys together, before one is believed: of some
+hundreds that are tried one agrees by chance once in 2^55."""
 PARTS = 12
 """Parts of a key at most."""
 
@@ -90,7 +93,27 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
         return _unknown(keys, "no format was found that reads all sampled keys back")
     if bucket:
         return _computed(plain, "bucket", _buckets(plain, len(splits) + 1), keys) or plain
-    return _computed(plain, "hash", _digests(plain), keys) or plain
+    return _computed(plain, "hash", _digests(plain), keys) or _hashed(keys) or plain
+
+
+def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
+    """A format that begins with a digest of what follows, raw or in hexadecimal, whole or cut."""
+    least, most = min(map(len, keys)), max(DIGESTS.values())
+    for is_hex in (False, True):
+        for width in range(2, most + 1):
+            taken = 2 * width if is_hex else width
+            heads = {key[:taken] for key in keys}
+            if taken >= least or (is_hex and not all(map(HEX.fullmatch, heads))):
+                break
+            if width * len(heads) < BORNE_OUT:
+                continue
+            found = _Found(["[hash]"], {"hash": {"type": "bytes"}})
+            _read_on(found, [key[taken:] for key in keys])
+            plain = KeyFormat(found.key, found.fields, tuple(found.notes))
+            ways = _digests_of(plain, width, is_hex=is_hex)
+            if (computed := _computed(plain, "hash", ways, keys)) is not None:
+                return computed
+    return None
 
 
 def _unknown(keys: Sequence[bytes], why: str) -> KeyFormat:
@@ -158,11 +181,18 @@ def _buckets(plain: KeyFormat, many: int) -> Iterator[tuple[str, str]]:
 def _digests(plain: KeyFormat) -> Iterator[tuple[str, str]]:
     """Ways to compute hexadecimal digits, and how each is called."""
     width = plain.fields.get("hash", {}).get("width", 1)
-    for source in _sources(plain, "hash") if width % 2 == 0 else ():
+    return _digests_of(plain, width // 2, is_hex=True) if width % 2 == 0 else iter(())
+
+
+def _digests_of(plain: KeyFormat, width: int, *, is_hex: bool) -> Iterator[tuple[str, str]]:
+    """Ways to compute so many bytes, and how each is called."""
+    written = ", as=hex" if is_hex else ""
+    for source in _sources(plain, "hash"):
         for made, most in DIGESTS.items():
-            if width <= 2 * most:
-                part = f"digest({source}, {width // 2}, hash={made}, as=hex)"
-                yield part, f"the first {width // 2} bytes of {made} of {source}"
+            if width <= most:
+                cut = "all" if width == most else f"the first {width}"
+                part = f"digest({source}, {width}, hash={made}{written})"
+                yield part, f"{cut} bytes of {made} of {source}"
 
 
 def _computed(

@@ -123,7 +123,7 @@ def _of_others(
     ]
     above = {"key": ["The key, part by part, as sampled keys show it:", *made.notes]}
     if splits:
-        above["splits"] = [f"where its {len(splits) + 1} regions begin now"]
+        above["splits"] = [f"where its {len(splits) + 1:,} regions begin now"]
     text = annotated(Design(**words), head, above, seen)
     return Description(text, Design.loads(text), is_ours=False, sampled=len(found.keys))
 
@@ -131,9 +131,17 @@ def _of_others(
 def _looked(found: Sampled) -> str:
     """What was looked at."""
     if not found.keys:
-        return f"It has no row in the first {found.regions} of its {found.of} regions."
-    which = "its" if found.regions == found.of else f"{found.regions} of its {found.of}"
-    return f"Looked at: the first rows of {which} regions, {len(found.keys):,} in all; no others."
+        return (
+            "It has no row." if found.regions == found.of else f"It has no row in {_which(found)}."
+        )
+    return f"Looked at: the first rows of {_which(found)}, {len(found.keys):,} in all; no others."
+
+
+def _which(found: Sampled) -> str:
+    """The regions that were looked into, as a phrase."""
+    if found.regions < found.of:
+        return f"{found.regions:,} of its {found.of:,} regions, evenly chosen"
+    return "its one region" if found.of == 1 else f"its {found.of:,} regions"
 
 
 def _designed(design: Design) -> tuple[bytes, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rowkey.simulate import Source
 
 
+Verdict = Literal["exact", "partly", "unknown", "different"]
+"""What a proof comes to: all is as predicted; so is what was asked, but not all was; some counts
+are not known; some are others."""
 COARSE = 0.03
 """Share of the predicted bytes above which what is not told of those on disk hides the rest."""
 
@@ -128,6 +131,7 @@ class ReadProof:
         wrong: regions that counted fewer than the rows or more than that, over all askings.
         regions_predicted: regions that the ranges come to, over all askings.
         regions_counted: regions that counted a read.
+        unknown: askings of which nothing is known, for regions were opened anew meanwhile.
         why: why it was not asked, or what is wrong, or an empty string.
     """
 
@@ -140,12 +144,8 @@ class ReadProof:
     wrong: int = 0
     regions_predicted: int = 0
     regions_counted: int = 0
+    unknown: int = 0
     why: str = ""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether every region counted what was predicted, as far as it was asked."""
-        return not self.wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +220,26 @@ class Proof:
         return sum(phase.unknown for phase in self.phases)
 
     @property
+    def not_asked(self) -> tuple[str, ...]:
+        """What was predicted or declared and was not compared, as phrases."""
+        salted = (
+            ("each region by itself, for a salt is drawn",) if self.design.key.is_salted else ()
+        )
+        return (*salted, *(f"read {one.name}: {one.why}" for one in self.reads if not one.asked))
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to, the worst that was found."""
+        if self.difference or any(one.wrong for one in self.reads):
+            return "different"
+        if self.unknown or any(one.unknown for one in self.reads):
+            return "unknown"
+        return "partly" if self.not_asked else "exact"
+
+    @property
     def is_exact(self) -> bool:
-        """Whether every count is known and is what was predicted."""
-        return not self.difference and not self.unknown and all(r.is_exact for r in self.reads)
+        """Whether all was asked, every count is known, and each is what was predicted."""
+        return self.verdict == "exact"
 
     def by_region(self) -> Iterator[RegionProof]:
         """The regions over all phases; unknown if any phase of one is."""

@@ -73,7 +73,7 @@ class Reading:
         regions = between(before, self._counted()).regions
         if len(regions) != len(expected) or any(one.reads is None for one in regions):
             why = "regions were opened anew while it was read"
-            return replace(found, asked=found.asked + 1, wrong=found.wrong + 1, why=why)
+            return replace(found, asked=found.asked + 1, unknown=found.unknown + 1, why=why)
         counts = [one.reads or 0 for one in regions]
         wrong = sum(
             not rows <= count <= rows + ranges + int(rows * self._cut)

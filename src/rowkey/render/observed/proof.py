@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
     from rowkey.observe import PhaseProof, Proof, ReadProof, RegionProof
 
+WORDS = {
+    "exact": "EXACT",
+    "partly": "EXACT AS FAR AS ASKED",
+    "unknown": "NOT ALL KNOWN",
+    "different": "NOT EXACT",
+}
+"""What a proof comes to, as a page begins."""
 MOST_REGIONS = 32
 """Regions that are printed one by one; of more those that differ."""
 
@@ -29,7 +36,9 @@ PROVE = {
     "source.first": "number of the first event that was written",
     "source.left_out": "rows of the sample that are no events",
     "operations": "events written",
-    "exact": "whether every count is known and is what was predicted",
+    "verdict": "exact, partly if something was not asked, unknown or different: the worst found",
+    "exact": "whether all was asked, every count is known, and each is what was predicted",
+    "not_asked[]": "what was not compared, and why",
     "difference": "|predicted - counted| over the regions of all phases; behind a salt, of phases",
     "unknown": "counts that are not known, for their region was opened anew",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
@@ -56,6 +65,7 @@ PROVE = {
     "reads[].wrong": "regions that counted fewer or more, over all askings",
     "reads[].regions_predicted": "regions that the ranges come to, over all askings",
     "reads[].regions_counted": "regions that counted a read",
+    "reads[].unknown": "askings of which nothing is known, for regions were opened anew",
     "reads[].why": "why it was not asked, or what is wrong, or null",
     "size": "bytes on disk; null where there are none to be compared",
     "size.predicted": "bytes of all cells in data blocks, before encoding and compression",
@@ -80,7 +90,9 @@ def proof_document(found: Proof) -> dict[str, Any]:
             "left_out": found.source.left_out.count,
         },
         "operations": found.operations,
+        "verdict": found.verdict,
         "exact": found.is_exact,
+        "not_asked": list(found.not_asked),
         "difference": found.difference,
         "unknown": found.unknown,
         "regions": [
@@ -128,6 +140,7 @@ def _read(read: ReadProof) -> dict[str, Any]:
         "wrong": read.wrong,
         "regions_predicted": read.regions_predicted,
         "regions_counted": read.regions_counted,
+        "unknown": read.unknown,
         "why": read.why or None,
     }
 
@@ -154,7 +167,7 @@ def proof_lines(found: Proof) -> Iterator[str]:
     """A proof as text."""
     yield f"{found.design.table}  {found.design.key}"
     counts = sum(len(phase.regions) for phase in found.phases)
-    word = "EXACT" if found.is_exact else "NOT EXACT"
+    word = WORDS[found.verdict]
     yield (
         f"{word}: {found.operations:,} writes in {len(found.phases)} phases; predicted and counted "
         f"differ by {found.difference:,} over {counts:,} counts of regions"
@@ -164,11 +177,11 @@ def proof_lines(found: Proof) -> Iterator[str]:
         left_out = found.source.left_out
         yield f"  {counted(left_out.count, 'row')} left out; {left_out.first}"
     yield from (f"  {remark}" for remark in found.remarks)
+    yield from (f"  not asked: {one}" for one in found.not_asked)
     yield ""
     yield from _region_lines(found)
     yield from _server_lines(found)
-    for read in found.reads:
-        yield _read_line(read)
+    yield from (_read_line(read) for read in found.reads if read.asked)
     if found.size is not None:
         yield _size_line(found)
     yield f"written to {found.table}{', which is kept' if found.kept else ', which was dropped'}"
@@ -210,9 +223,7 @@ def _server_lines(found: Proof) -> Iterator[str]:
 
 
 def _read_line(read: ReadProof) -> str:
-    if not read.asked:
-        return f"read {read.name}: not asked, {read.why}"
-    wrong = f"; {read.wrong} regions differ" if read.wrong else ""
+    wrong = f"; {counted(read.wrong, 'region')} counted another number" if read.wrong else ""
     return (
         f"read {read.name}: asked {read.asked} times, {read.fan_out:,} ranges; {read.predicted:,} "
         f"rows predicted, {read.counted:,} reads counted (at most {read.most:,}); regions touched "

@@ -16,7 +16,8 @@ from rowkey.schema import print_key
 from rowkey.table.generations.counting import countable
 from rowkey.table.generations.ruling import let_rule, patience_s
 from rowkey.table.getting import Getting
-from rowkey.table.writing import Writing
+from rowkey.table.models import as_mapping
+from rowkey.table.writing import Writing, takes_away
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -156,6 +157,34 @@ class Live:
         others = [RowCells(key, deletes) for key in places if key != here] if deletes else []
         return [*others, RowCells(here, mutation.cells)]
 
+    def missed(
+        self, mutations: Sequence[RowCells], values: Mapping[str, Any] | None = None
+    ) -> list[RowCells]:
+        """What mutations of one row take away, in those places of now that none of them names.
+
+        They keep their timestamps: taken away once more, nothing is lost.
+
+        Args:
+            mutations: made under other generations, and written.
+            values: the fields of the row's key; None if the key must tell them.
+
+        Raises:
+            RowError: it does not.
+        """
+        taken = [cell for one in mutations for cell in one.cells if cell.kind is not Kind.PUT]
+        if not taken:
+            return []
+        try:
+            named = self.identity(*mutations[0]) if values is None else values
+            places = self.writing.keys_of(named)
+        except (Refused, RowError):
+            what = "the buckets of the table were changed while it was written, its key is a digest"
+            where = f"row {mutations[0].row.hex()}"
+            raise RowError(where, what, remedy="Take away again what it took away.") from None
+        written = {one.row for one in mutations}
+        deletes = list(dict.fromkeys(taken))
+        return [RowCells(key, deletes) for key in places if key not in written]
+
     def _is_written(self, key: bytes, values: Mapping[str, Any]) -> bool:
         """Whether a row of these values may be written under a row key now."""
         return key in _keys(self.ruling.key, values)
@@ -226,6 +255,30 @@ class Following:
             self._follow(entry)
         return self.last
 
+    def write(
+        self, turn: Callable[[Writing, Any], list[RowCells]], row: Any, *, sync: bool | None
+    ) -> None:
+        """Write what a change makes of a row; what it takes away stays away.
+
+        Whoever stands still between computing the places of a row and writing them may find a
+        generation that he did not know of, to which others have brought a cell meanwhile. So he
+        looks after the write, and takes away there too: if he may still go by what he knew then
+        nobody wrote in another place before.
+
+        Raises:
+            RowError: the row cannot be written.
+            Unsupported: the catalog was not reached for too long; if that was so only after the
+                write, what it takes away may be left where others write by now.
+        """
+        live = self.now()
+        mutations = turn(live.writing, row)
+        live.writing.apply(mutations, sync=sync)
+        while takes_away(mutations) and (now := self.now()) is not live:
+            live = now
+            if missed := live.missed(mutations, as_mapping(row)):
+                live.writing.apply(missed, sync=sync)
+                mutations = [*mutations, *missed]
+
     @contextmanager
     def counting(self) -> Iterator[Writing]:
         """What changes rows by what it finds there, for the time of one change.
@@ -240,7 +293,10 @@ class Following:
         """
         live = self._settled()
         yield live.writing
-        known = self.lease.renew() if self.lease.is_over else self.lease.known
+        known = self.lease.known
+        # One that was announced since may rule by now, however lately that was read.
+        if self.lease.is_over or known.generations != live.entry.generations:
+            known = self.lease.renew()
         if known.ruling != live.entry.ruling:
             what = "its buckets were changed while a count was on its way, which may be lost"
             raise Unsupported(f"table {live.design.table}", what, remedy="Look at the row.")
