@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+UNLIKELY = 0.001
+"""Odds below which so few places were not filled by chance. Source: as in the verdict."""
+
 
 def peak_to_mean(loads: Sequence[float]) -> float:
     """The largest load as a multiple of the mean: 1 is even, `len(loads)` is all on one.
@@ -172,3 +175,23 @@ def even_spread(events: Any, places: int) -> Any:
         return np.zeros_like(mean_count)
     _, variance, _ = _largest_of(places)
     return np.sqrt(max(variance - 1 / places, 0) / mean_count)
+
+
+def is_far_too_few(things: int, places: int, filled: int) -> bool:
+    """Whether chance would hardly ever throw some things into so few places.
+
+    Args:
+        things: how many are thrown, each into any place alike.
+        places: how many places there are.
+        filled: how many of them got any.
+
+    Source: the union bound: all of n things fall into some u of k places with a chance of at most
+    C(k, u) · (u / k)^n.
+
+    >>> is_far_too_few(40, 16, 2), is_far_too_few(40, 16, 14), is_far_too_few(3, 16, 1)
+    (True, False, False)
+    """
+    if not 0 < filled < places:
+        return False
+    ways = math.lgamma(places + 1) - math.lgamma(filled + 1) - math.lgamma(places - filled + 1)
+    return math.exp(min(ways + things * math.log(filled / places), 0.0)) < UNLIKELY

@@ -8,11 +8,9 @@ from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import deciding_fields, leading_part
-from rowkey.heat.missing import is_missed, missed_by, skew_of_values
-from rowkey.heat.occupancy import is_far_too_few
 from rowkey.heat.proposals import salted_key, spread_key
-from rowkey.heat.reachable import reachable_regions
-from rowkey.heat.skew import even_share
+from rowkey.heat.reachable import is_missed, missed_by, reachable_regions, skew_of_values
+from rowkey.heat.skew import even_share, is_far_too_few
 from rowkey.regions import integer_bound
 
 if TYPE_CHECKING:

@@ -10,16 +10,19 @@ from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
 from rowkey.heat.leading import leading_part, moves_with_clock
-from rowkey.heat.missing import (
+from rowkey.heat.proposals import spread_key
+from rowkey.heat.reachable import (
+    TWICE,
     can_be_missed,
+    counted_regions,
     is_full_of_values,
     is_missed,
+    is_spread_evenly,
     missed_by,
     misses,
+    region_shares,
     skew_of_values,
 )
-from rowkey.heat.proposals import spread_key
-from rowkey.heat.reachable import TWICE, counted_regions, is_spread_evenly, region_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -160,7 +160,7 @@ def cause_words(cause: Mapping[str, Any], words: Words) -> tuple[str, str, str]:
         said = words(f"{front}.said", **cause["figures"])
     except (KeyError, ValueError, TypeError):  # an evidence without that figure
         said = words(f"{front}.general")
-    if cause["listed"]:
+    if cause.get("listed"):
         return title, said, words(f"{front}.listed", **cause["listed"])
     if cause["notation"]:
         return title, said, words(f"{front}.remedy", notation=cause["notation"])
