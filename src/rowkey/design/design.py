@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Family
-    from rowkey.keys import Dictionary, Field
+    from rowkey.keys import Dictionary, Domain, Field
     from rowkey.schema import Facts
 
 
@@ -308,6 +308,10 @@ class Design:
         if self.writes.time is not None:
             names[self.writes.time.name] = None
         return {name: self.fields[name] for name in names}
+
+    def domain(self, name: str) -> Domain:
+        """The values that a field may have: those of its type that the key has room for."""
+        return self.key.domain(name) if name in self.key.fields else self.fields[name].type.domain
 
     def demand(self, facts: Mapping[str, Facts] | None = None) -> Demand:
         """What the table will hold and stand, as far as the file tells.

@@ -88,7 +88,7 @@ def generated(design: Design, seed: int) -> Source:
             heaviest: tuple[tuple[object, float], ...] = ()
             if draw is not None:
                 share = draw.heaviest_share(distinct, workload.count)
-                heaviest = ((declared.type.domain.nth(0), share),)
+                heaviest = ((draw.heaviest_value(workload.domain(declared)), share),)
             facts[name] = Facts(distinct=distinct, heaviest=heaviest)
     return Source(
         "generated", "", workload.count, 0, facts, workload.events, assumed=workload.assumed
