@@ -175,8 +175,9 @@ class Subject:
 
     @cached_property
     def demand(self) -> Demand:
-        """What the table will hold and stand; a size of 0 where rate and ttl do not tell it."""
-        return self.design.demand(self.facts)
+        """What the table will hold and stand; a size of 0 where nobody knows it."""
+        counts = None if self.seen is None else self.seen.counts
+        return self.design.demand(self.facts, counts=counts)
 
     @cached_property
     def sizing(self) -> Sizing:

@@ -89,7 +89,7 @@ def cut_by_source(design: Design, source: Source, seed: int) -> CutFound:
     keys: Sequence[bytes] | None = None
     if design.cut.needs_sample:
         keys = sampled_keys(design, source.earlier(), SPLIT_ROOM, seed)
-    sizing = size_regions(design.demand(source.facts))
+    sizing = size_regions(source.demand_of(design))
     wanted = design.cut.request.regions
     if design.cut.needs_count:
         wanted = sizing.regions
