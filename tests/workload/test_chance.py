@@ -109,6 +109,17 @@ def test_what_counts_up_is_a_front_whatever_its_type() -> None:
     assert drawn == sorted(drawn)
 
 
+@pytest.mark.parametrize(("rate", "is_front"), [("2000/s", False), ("5/s", True)])
+def test_what_counts_up_and_begins_anew_is_no_front(rate: str, is_front: bool) -> None:
+    """Numbers of a byte come all within ten seconds, or stand in one region for as long."""
+    made = design("[id][ts]", "u8", "uniform", arrival="sequential", rate=rate)
+    assert is_front == ("moving_front" in [cause.code for cause in foreseen(made)])
+    if not is_front:
+        found = run(made)
+        assert "even" == found.verdict.word
+        assert "moving_front" not in [cause.code for cause in found.causes]
+
+
 def _events(made: Design) -> Any:
     return Workload(made.writes, made.wanted_fields(), 0, made.key).events()
 
