@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import ReadError
 from rowkey.plan import KeyRange, Plan, Read, Residual, plan_read
 from rowkey.schema import Parameter
-from rowkey.simulate.ranked import Ranked
-from rowkey.simulate.reaching import looked_over, reached_by
+from rowkey.simulate.ranked import Ranked, looked_over, reached_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
