@@ -105,6 +105,8 @@ def of_domain(domain: domains.Domain) -> st.SearchStrategy[Any]:
             if characters is not None:
                 return st.text(characters, min_size=width or 0, max_size=width or most)
             return _LETTERS.filter(lambda text: len(text.encode()) <= most)
+        case domains.HexTexts(width):
+            return st.text("0123456789abcdef", min_size=width, max_size=width)
         case domains.Blobs(most, width):
             some = st.one_of(
                 st.lists(st.sampled_from([0, 1, 254, 255, 97]), max_size=most).map(bytes),

@@ -66,6 +66,7 @@ def test_equal_to_key_by_key(
     assert len(ranks) == sum(keys)
     assert grown.regions == len(starts) + len(grown.splits) + 1
     assert sorted(grown.boundaries) == list(grown.boundaries)
+    assert len(set(grown.boundaries)) == len(set(starts)) + len(grown.splits)
 
 
 @pytest.mark.parametrize("policy", SplitPolicy)

@@ -118,6 +118,15 @@ def test_a_limit_takes_its_part_of_what_is_read() -> None:
     assert (5.0, 5.0) == (found.returned, found.read)
 
 
+def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:
+    """The first rows of b come behind all of a: reading two of b passes them, not an even share."""
+    rows = [("a", 1), ("a", 2), ("a", 3), ("a", 4), ("b", 5), ("b", 6), ("b", 7), ("b", 8)]
+    read = {"where": "host = ?", "limit": 2, "order": "ts"}
+    found = asked("[ts][host]", rows, len(rows), **read)
+    # Half of the askings are for a, whose two rows are the first two; the others pass four.
+    assert (2.0, (2 + 6) / 2) == (found.returned, found.read)
+
+
 def test_many_rows_are_told_by_those_that_were_kept(tmp_path: Path) -> None:
     """Of 300,000 rows 131,072 are kept: three a host, and one a host and time."""
     chance = random.Random(3)

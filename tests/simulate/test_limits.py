@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rowkey.design import Design
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import OneOf
-from rowkey.simulate.reads import reached_by
+from rowkey.simulate.ranked import reached_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.design.design import Design
     from rowkey.errors import Mistake
     from rowkey.keys import Key
-    from rowkey.schema import Facts
+    from rowkey.schema import Facts, RowCounts
 
 MOST_PREFIXES = 65_536
 
@@ -112,7 +112,10 @@ class Regions:
 
 
 def cut_regions(
-    design: Design, facts: Mapping[str, Facts], keys: Sequence[bytes] | None = None
+    design: Design,
+    facts: Mapping[str, Facts],
+    keys: Sequence[bytes] | None = None,
+    counts: RowCounts | None = None,
 ) -> Regions:
     """The regions of a design: the one place that counts and cuts them.
 
@@ -120,11 +123,12 @@ def cut_regions(
         design: the design.
         facts: what is known of its fields.
         keys: keys of a sample, ascending; taken only where the boundaries follow from them.
+        counts: how many rows the events of a sample are.
 
     Raises:
         DeclarationError: with everything the algorithm lacks.
     """
-    cut, sizing = design.cut, size_regions(design.demand(facts))
+    cut, sizing = design.cut, size_regions(design.demand(facts, counts=counts))
     wanted = sizing.regions if cut.needs_count else cut.request.regions
     used = keys if cut.needs_sample else None
     return Regions(cut.boundaries(design.key, used, wanted), wanted, sizing)

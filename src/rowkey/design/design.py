@@ -8,7 +8,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import FOREVER_S, check_table
+from rowkey.cells import check_table
 from rowkey.design.cutting import bind_splits, prefixes_of
 from rowkey.design.dump import dumped, said, spelled
 from rowkey.design.load import Written, parsed, text_of
@@ -30,14 +30,14 @@ from rowkey.schema import (
     read_rate,
     read_size,
 )
-from rowkey.workload import FORMATS, bind_writes
+from rowkey.workload import FORMATS, bind_writes, standing_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Family
-    from rowkey.keys import Dictionary, Field
-    from rowkey.schema import Facts
+    from rowkey.keys import Dictionary, Domain, Field
+    from rowkey.schema import Facts, RowCounts
 
 
 class Design:
@@ -309,19 +309,28 @@ class Design:
             names[self.writes.time.name] = None
         return {name: self.fields[name] for name in names}
 
-    def demand(self, facts: Mapping[str, Facts] | None = None) -> Demand:
-        """What the table will hold and stand, as far as the file tells.
+    def domain(self, name: str) -> Domain:
+        """The values that a field may have: those of its type that the key has room for."""
+        return self.key.domain(name) if name in self.key.fields else self.fields[name].type.domain
+
+    def demand(
+        self, facts: Mapping[str, Facts] | None = None, *, counts: RowCounts | None = None
+    ) -> Demand:
+        """What the table will hold and stand, as far as the file and a sample tell.
+
+        Rows that are written again do not make it larger, but for the versions that are kept.
 
         Args:
             facts: what is known of the fields.
+            counts: how many rows the events of a sample are.
         """
         prefixes = prefixes_of(self.key)
-        size_each = self.layout.event_bytes(self.key_bytes(facts), facts)
+        each = self.layout.family_bytes(self.key_bytes(facts), facts)
+        size_each = sum(each.values())
         rate, capacity = self.writes.rate, self.cluster.capacity
-        kept_s = max(family.ttl_s for family in self.families.values())
-        size = 0 if rate is None or kept_s == FOREVER_S else int(rate * kept_s * size_each)
+        size = standing_bytes(self.layout, self.families, self.writes, each, counts)
         return Demand(
-            size=min(size, 2**62),
+            size=0 if size is None else int(min(size, 2**62)),
             servers=self.cluster.servers,
             families=len(self.families),
             heap=self.cluster.heap,

@@ -53,6 +53,7 @@ def declared_facts(design: Design) -> dict[str, Facts]:
             continue
         heaviest: tuple[tuple[object, float], ...] = ()
         if draw is not None:
-            heaviest = ((field.type.domain.nth(0), draw.heaviest_share(distinct)),)
+            value = draw.heaviest_value(design.domain(name))
+            heaviest = ((value, draw.heaviest_share(distinct)),)
         facts[name] = Facts(distinct=distinct, heaviest=heaviest)
     return facts

@@ -164,9 +164,10 @@ def _behind(
     if known is None or not known.distinct or known.seen or names[0] in design.writes.draws:
         return
     field = design.fields[names[0]]
-    count = min(known.distinct, field.type.domain.size)
+    domain = design.domain(names[0])
+    count = min(known.distinct, domain.size)
     for index in range(0, count, max(count // LOOKED_AT, 1)):
-        yield {**bounds, names[0]: Equal(field.normal(field.type.domain.nth(index)))}
+        yield {**bounds, names[0]: Equal(field.normal(domain.drawn_one(index)))}
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,9 @@ order half span nearly a half, of a front cut into 50 stretches a hundredth."""
 TENTHS, HALF = 10, 0.5
 """Values of which the newest come most are a front if the newest tenth takes half of all: the same
 as what is seen of a replay, where half of a stretch must lie within a tenth."""
+WRAPPED_S = 10
+"""Seconds within which numbers that count up have come back to the first, so that all regions were
+written: windows of ten seconds are those that a verdict goes by."""
 TRAVELLED = 0.5
 """Share of all keys that the middle of the stretches must travel; a hot value stands still."""
 
@@ -135,7 +138,14 @@ def moves_with_clock(design: Design, facts: Mapping[str, Facts]) -> str | None:
     share = None if draw is None else draw.newest_share(_values(design, facts, name), TENTHS)
     counts_up = writes.arrival == "sequential" if draw is None else (share or 0.0) >= HALF
     is_free = writes.arrival != "per" or writes.entity != name
-    return name if counts_up and is_free else None
+    is_front = counts_up and is_free and not (draw is None and _wraps(design, facts, name))
+    return name if is_front else None
+
+
+def _wraps(design: Design, facts: Mapping[str, Facts], name: str) -> bool:
+    """Whether what counts up begins anew within the time over which load is looked at."""
+    rate = design.writes.rate
+    return rate is not None and _values(design, facts, name) <= rate * WRAPPED_S
 
 
 def share_of_front(
@@ -161,7 +171,7 @@ def _values(design: Design, facts: Mapping[str, Facts], name: str) -> int:
     """How many values a field has; the most its type has where nothing tells."""
     known = facts.get(name)
     told = known.distinct if known is not None else None
-    return told or design.fields[name].type.domain.size
+    return told or design.domain(name).size
 
 
 @dataclass(frozen=True, slots=True)

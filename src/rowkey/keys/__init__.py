@@ -38,6 +38,7 @@ from rowkey.keys.traits import (
     complement,
 )
 from rowkey.keys.transforms import KINDS as TRANSFORMS
+from rowkey.keys.types.domains import Domain
 from rowkey.keys.types.field_type import Encoding, FieldType
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ __all__ = [
     "Columns",
     "Count",
     "Dictionary",
+    "Domain",
     "Encoding",
     "Field",
     "FieldPart",

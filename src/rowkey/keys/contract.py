@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.decoding import Encoded
     from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.keys.types.domains import Domain
 
 Row = Mapping[str, Any]
 Writer = Callable[[Row], bytes]
@@ -162,6 +163,10 @@ class Part(ABC):
             step: in the unit of the field's type, from 1 on.
         """
         return self.cardinality
+
+    def room(self, name: str, domain: Domain) -> Domain:
+        """The values of a field's domain that the part has room for."""
+        return domain
 
     def measure(self, data: bytes, at: int) -> int:
         """Where the part that begins at `at` ends.

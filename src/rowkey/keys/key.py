@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.pieces import Pieces
     from rowkey.keys.parts.field import Field
+    from rowkey.keys.types.domains import Domain
     from rowkey.schema import Value
 
 
@@ -284,6 +285,14 @@ class Key:
         """
         return self.body.cut(key)
 
+    def domain(self, name: str) -> Domain:
+        """The values of a field that its encodings in the key have room for."""
+        domain = self.fields[name].type.domain
+        for part in self.parts:
+            for one in nested(part):
+                domain = one.room(name, domain)
+        return domain
+
     def examples(self, count: int) -> list[dict[str, Value]]:
         """Rows with different values of every field; nulls among them where they may be.
 
@@ -294,9 +303,10 @@ class Key:
         for number in range(count):
             row: dict[str, Value] = {}
             for place, (name, field) in enumerate(self.fields.items()):
-                index = number * (place + 1) % max(field.type.domain.size, 1)
+                domain = self.domain(name)
+                index = number * (place + 1) % max(domain.size, 1)
                 absent = field.nullable and number % (place + 2) == 1
-                row[name] = None if absent else field.type.domain.nth(index)
+                row[name] = None if absent else domain.nth(index)
             rows.append(row)
         return rows
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import RowError, SampleError, counted
 from rowkey.heat import Came, declared_facts
 from rowkey.schema import SURE, Facts
-from rowkey.workload import Distinct, Profile, format_for, open_sample
+from rowkey.workload import Distinct, Profile, format_for, key_pieces, open_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
+    from rowkey.schema import RowCounts
     from rowkey.workload import Events, Sample
 
 KEYS_KEPT = 131_072
@@ -37,6 +38,8 @@ class Seen:
         keys: row keys of those, ascending.
         came: those that have a key, with it, in the order of the sample; as if every salt were 0.
         repeats: events whose key, and place in the row, had come before; None if nobody counted.
+        counts: how many different keys they have; None if that tells nothing of rows: of keys with
+            codes, and where many events share a row.
         unkeyed: events of those kept that the key refuses, and why the first is refused.
     """
 
@@ -48,6 +51,7 @@ class Seen:
     keys: tuple[bytes, ...] = field(repr=False)
     came: Came = field(repr=False)
     repeats: int | None
+    counts: RowCounts | None
     unkeyed: tuple[int, str] = (0, "")
 
     @property
@@ -104,7 +108,7 @@ class _Look:
 
     design: Design
     seed: int
-    places: Distinct = field(default_factory=Distinct)
+    rows: Distinct = field(default_factory=Distinct)
     counted: bool = True
 
     def over(self, sample: Sample) -> Seen:
@@ -122,7 +126,8 @@ class _Look:
             rows,
             tuple(sorted(came.keys)),
             came,
-            self.places.repeats if self.counted else None,
+            self.rows.repeats if self.counted and self.design.layout.stamp is None else None,
+            self.rows.rows if self.counted and profile.count >= SURE else None,
             unkeyed,
         )
 
@@ -132,23 +137,22 @@ class _Look:
         return {n: one.sure(declared.get(n, Facts())) for n, one in profile.facts().items()}
 
     def _count(self, events: Events) -> None:
-        """Count rows that stand already: the same key, and the same place within the row."""
+        """Count different rows, where each event is a row or a version of one."""
         from rowkey.keys import fingerprints
 
-        layout = self.design.layout
-        if layout.shares_rows or layout.stamp is not None or self.design.key.is_coded:
+        if self.design.layout.shares_rows or self.design.key.is_coded:
             self.counted = False
         if not self.counted:
             return
         try:
-            self.places.add(fingerprints(_pieces(self.design, events.rows)))
+            self.rows.add(fingerprints(key_pieces(self.design.key, events.rows)))
         except RowError:
             self.counted = False
 
     def _keys(self, rows: pa.RecordBatch) -> tuple[Came, tuple[int, str]]:
         """Rows with their keys; and how many have none, with the reason of the first."""
         try:
-            return Came(rows, _pieces(self.design, rows).tolist()), (0, "")
+            return Came(rows, key_pieces(self.design.key, rows).tolist()), (0, "")
         except RowError:
             pass
         keys, kept, first = [], [], ""
@@ -159,14 +163,3 @@ class _Look:
             except RowError as problem:
                 first = first or problem.mistake.what
         return Came(rows.take(kept), keys), (rows.num_rows - len(kept), first)
-
-
-def _pieces(design: Design, rows: pa.RecordBatch) -> Any:
-    """The row keys of some rows, as if every salt were 0."""
-    import numpy as np
-
-    from rowkey.keys import Columns
-
-    columns = Columns.of(rows, list(design.key.fields.values()))
-    columns.salts = np.zeros(rows.num_rows, np.int64)
-    return design.key.pieces(columns, design.key.parts)

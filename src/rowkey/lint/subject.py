@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rowkey.plan import Plan, Read
     from rowkey.regions import Boundaries, Demand, Sizing
     from rowkey.rows import CellShape
-    from rowkey.schema import Bounds, Cluster
+    from rowkey.schema import Bounds, Cluster, RowCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ class Subject:
 
     @cached_property
     def demand(self) -> Demand:
-        """What the table will hold and stand; a size of 0 where rate and ttl do not tell it."""
-        return self.design.demand(self.facts)
+        """What the table will hold and stand; a size of 0 where nobody knows it."""
+        return self.design.demand(self.facts, counts=self._counts)
 
     @cached_property
     def sizing(self) -> Sizing:
@@ -191,9 +191,14 @@ class Subject:
         if cut.needs_sample and not keys:
             return None
         try:
-            return cut_regions(self.design, self.facts, keys).boundaries
+            return cut_regions(self.design, self.facts, keys, self._counts).boundaries
         except DeclarationError:
             return None
+
+    @property
+    def _counts(self) -> RowCounts | None:
+        """How many rows the events of the sample are; None where nobody counted."""
+        return None if self.seen is None else self.seen.counts
 
     @property
     def came(self) -> Came | None:

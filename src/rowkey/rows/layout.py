@@ -349,16 +349,22 @@ class Layout:
         Args:
             key_bytes: mean bytes of the row key, which every cell repeats.
             facts: what is known of the fields' widths, and how often they are absent.
+        """
+        return sum(self.family_bytes(key_bytes, facts).values())
+
+    def family_bytes(
+        self, key_bytes: float, facts: Mapping[str, Facts] | None = None
+    ) -> dict[str, float]:
+        """What one event adds to each family, as `event_bytes` tells of all.
 
         Source: KeyValue.java; 20 bytes of overhead, the key, the family and the qualifier a cell.
         """
-        before = self.qualifier_bytes(facts)
-        fixed = cell_bytes(0, 0, 0, 0)
-        return sum(
-            (fixed + key_bytes + len(c.family.encode()) + before + len(c.qualifier) + c.value_bytes)
-            * c.share
-            for c in self.cells(facts)
-        )
+        besides = cell_bytes(0, 0, 0, 0) + key_bytes + self.qualifier_bytes(facts)
+        found: dict[str, float] = {}
+        for cell in self.cells(facts):
+            each = besides + len(cell.family.encode()) + len(cell.qualifier) + cell.value_bytes
+            found[cell.family] = found.get(cell.family, 0.0) + each * cell.share
+        return found
 
 
 def lay_out(key: Key, fields: Mapping[str, Field], family: str = DEFAULT_FAMILY) -> Layout:

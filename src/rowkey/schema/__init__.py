@@ -11,7 +11,7 @@ from rowkey.schema.declaration import (
     SampleWords,
     WriteWords,
 )
-from rowkey.schema.facts import SURE, Cluster, Facts
+from rowkey.schema.facts import SURE, Cluster, Facts, RowCounts
 from rowkey.schema.notation import parse, parse_call
 from rowkey.schema.quantities import NANOSECONDS, Duration, read_duration, read_rate, read_size
 from rowkey.schema.reads import Condition, Operand, Ordering, Parameter, parse_order, parse_where
@@ -50,6 +50,7 @@ __all__ = [
     "Parameter",
     "Range",
     "ReadWords",
+    "RowCounts",
     "SampleWords",
     "Scalar",
     "StartsWith",

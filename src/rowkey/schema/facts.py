@@ -72,6 +72,41 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class RowCounts:
+    """How many rows the events of a sample were.
+
+    Args:
+        events: events seen.
+        rows: different rows among them.
+        once: rows that one event alone wrote.
+    """
+
+    events: int
+    rows: int
+    once: int
+
+    def among(self, events: float) -> float:
+        """How many rows so many events are at most, as far as the sample tells.
+
+        The share of rows seen once is the chance that the next event is a new row, and that chance
+        only falls.
+
+        Args:
+            events: how many; may be infinite.
+
+        Source: Good, The population frequencies of species, Biometrika 40 (1953).
+
+        >>> counts = RowCounts(events=100, rows=30, once=10)
+        >>> counts.among(20), counts.among(100), counts.among(1_100)
+        (20, 30, 130.0)
+        """
+        if events <= self.events:
+            return min(self.rows, events)
+        new = (events - self.events) * self.once / self.events if self.once else 0
+        return self.rows + new
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """What the table will run on.
 

@@ -89,7 +89,7 @@ def cut_by_source(design: Design, source: Source, seed: int) -> CutFound:
     keys: Sequence[bytes] | None = None
     if design.cut.needs_sample:
         keys = sampled_keys(design, source.earlier(), SPLIT_ROOM, seed)
-    made = cut_regions(design, source.facts, keys)
+    made = cut_regions(design, source.facts, keys, source.counts)
     request = CutRequest(regions=made.wanted, prefixes=prefixes_of(design.key), keys=keys)
     remarks = tuple(SPLITS[design.cut.algorithm]().remarks(request, made.boundaries))
     return CutFound(design.cut.algorithm, made.boundaries, remarks, made.sizing)

@@ -255,9 +255,10 @@ def _growth(
     """What becomes of the regions as the table fills to the size that the file implies."""
     import numpy as np
 
-    size = design.demand(source.facts).size
+    size = source.demand_of(design).size
     if not size or len(keys) < 2 or not key_bytes:
         return None
+    keys = _standing(keys, max(family.versions for family in design.families.values()))
     ranked = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     ranks = np.array([ranked[key] for key in keys], np.int64)
     ordered = list(ranked)
@@ -268,3 +269,14 @@ def _growth(
         boundaries=starts,
         servers=design.cluster.servers,
     )
+
+
+def _standing(keys: Sequence[bytes], versions: int) -> list[bytes]:
+    """Row keys in their order, each as often as versions of it are kept."""
+    seen: dict[bytes, int] = {}
+    standing = []
+    for key in keys:
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] <= versions:
+            standing.append(key)
+    return standing

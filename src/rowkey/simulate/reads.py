@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import ReadError
 from rowkey.plan import KeyRange, Plan, Read, Residual, plan_read
 from rowkey.schema import Parameter
-from rowkey.simulate.ranked import Ranked
+from rowkey.simulate.ranked import Ranked, looked_over, reached_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Columns
     from rowkey.regions import Boundaries
-    from rowkey.simulate.ranked import Mask
 
     Row = Mapping[str, Any]
 
@@ -260,9 +259,12 @@ class Asked:
             return _Asking(plan, _count(spans), returned, scanned)
         limit = float(read.limit)
         if plan.serves_order or plan.serves_backwards or not read.order:
-            scanned = min(scanned, limit * scanned / returned + plan.fan_out - 1)
             wanted = max(round(matching * limit / returned), 1)
             reached = reached_by(plan, self.keys, found, fitting, wanted)
+            seen = looked_over(found, reached, is_backwards=plan.is_backwards)
+            heads = sum(at is not None for at in reached) - 1
+            # As many rows are passed for each that is taken as are passed in the sample.
+            scanned = min(scanned, limit * (seen - heads) / wanted + heads)
             spans = [
                 self._up_to(one, stretch, at, is_backwards=plan.is_backwards)
                 for one, stretch, at in zip(plan.ranges, found, reached, strict=True)
@@ -307,68 +309,6 @@ class Asked:
 def _count(spans: Iterable[range]) -> int:
     """How many regions some spans touch together."""
     return len({region for span in spans for region in span})
-
-
-def reached_by(
-    plan: Plan,
-    keys: Sequence[bytes],
-    found: Sequence[tuple[int, int]],
-    fitting: Mask,
-    wanted: int,
-) -> list[int | None]:
-    """The last row of each range that is looked at until enough rows were taken.
-
-    Ranges are merged by what follows their prefixes: of each the first row is looked at, and then
-    the next one each time a row of it was passed.
-
-    Args:
-        plan: how the rows are read.
-        keys: the rows, ascending.
-        found: where each range begins and stops among them.
-        fitting: which rows are taken, the others are passed over.
-        wanted: rows to take; those of the ranges that are taken are as many or more.
-
-    Returns:
-        A place among the keys for each range; None of a range without a row.
-    """
-    import numpy as np
-
-    taken = []
-    for number, (start, stop) in enumerate(found):
-        mine = start + np.flatnonzero(fitting[start:stop])
-        first = mine[-wanted:] if plan.is_backwards else mine[:wanted]
-        skipped = len(plan.ranges[number].prefix)
-        taken += [(keys[at][skipped:], number) for at in first.tolist()]
-    taken.sort(reverse=plan.is_backwards)
-    last, of = taken[wanted - 1]
-    return [
-        _looked_at(keys, stretch, one.prefix + last, number - of, is_backwards=plan.is_backwards)
-        for number, (one, stretch) in enumerate(zip(plan.ranges, found, strict=True))
-    ]
-
-
-def _looked_at(
-    keys: Sequence[bytes], found: tuple[int, int], key: bytes, turn: int, *, is_backwards: bool
-) -> int | None:
-    """The last row of one range that is looked at when a merge stops.
-
-    Args:
-        keys: the rows, ascending.
-        found: where the range begins and stops among them.
-        key: the last row that was taken, with the prefix of this range.
-        turn: of equal rows those of lower ranges come first, or last if it goes backwards: the
-            number of this range less that of the range whose row was taken.
-        is_backwards: whether the ranges are read from their ends.
-    """
-    start, stop = found
-    if start == stop:
-        return None
-    if turn == 0:
-        return bisect_left(keys, key, start, stop)
-    # All rows of the range that come before the one that was taken are passed; then one is seen.
-    passed = bisect_right if turn < 0 else bisect_left
-    at = passed(keys, key, start, stop)
-    return max(at - 1, start) if is_backwards else min(at, stop - 1)
 
 
 def _summed(read: Read, totals: Sequence[_Asking], assumed: str) -> ReadResult:

@@ -6,10 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
-from rowkey.schema import Facts
+from rowkey.keys import fingerprints
+from rowkey.schema import SURE, Facts, RowCounts
 from rowkey.simulate.keyed import Keyed
 from rowkey.simulate.sorting import sorted_stream
-from rowkey.workload import Events, LeftOut, Profile, Workload, open_sample
+from rowkey.workload import (
+    Distinct,
+    Events,
+    LeftOut,
+    Profile,
+    Workload,
+    key_pieces,
+    open_sample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.keys import Field
+    from rowkey.regions import Demand
 
 HALF = 2
 
@@ -34,6 +44,7 @@ class Source:
         left_out: rows of a sample that were no events.
         assumed: what was assumed for lack of a declaration, as sentences.
         stream: gives all events, anew at each call.
+        counts: how many rows they are; None where nobody counted.
     """
 
     kind: str
@@ -44,11 +55,16 @@ class Source:
     stream: Any
     left_out: LeftOut = field(default_factory=LeftOut)
     assumed: list[str] = field(default_factory=list)
+    counts: RowCounts | None = None
 
     @property
     def count(self) -> int:
         """How many events are replayed."""
         return self.total - self.first
+
+    def demand_of(self, design: Design) -> Demand:
+        """What the table of a design comes to hold and stand, as far as its events tell."""
+        return design.demand(self.facts, counts=self.counts)
 
     def earlier(self) -> Iterator[Events]:
         """The events before those that are replayed."""
@@ -88,7 +104,7 @@ def generated(design: Design, seed: int) -> Source:
             heaviest: tuple[tuple[object, float], ...] = ()
             if draw is not None:
                 share = draw.heaviest_share(distinct, workload.count)
-                heaviest = ((declared.type.domain.nth(0), share),)
+                heaviest = ((draw.heaviest_value(workload.domain(declared)), share),)
             mean = declared.words.mean_bytes
             facts[name] = Facts(distinct=distinct, heaviest=heaviest, bytes_mean=mean)
     facts = _with_declared(design, facts)
@@ -124,9 +140,10 @@ def recorded(
     if fields is not None:
         sample = sample.fitted()
     keyed = Keyed(design.key, sample)
-    profile = Profile(sample.fields, seed)
+    profile, rows = Profile(sample.fields, seed), _Rows(design)
     for events in keyed.events():
         profile.add(events)
+        rows.add(events)
     if not profile.count:
         raise SampleError(
             str(path), "no row has a key", "a key of 1..32,767 bytes", sample.left_out.first
@@ -146,6 +163,7 @@ def recorded(
         stream,
         left_out=sample.left_out,
         assumed=sample.assumed,
+        counts=rows.counts,
     )
 
 
@@ -168,6 +186,28 @@ def _others(
     for events in sample.events():
         profile.add(events)
     return dict(profile.facts())
+
+
+class _Rows:
+    """Counts the rows of a sample, where the size of the table follows from them."""
+
+    def __init__(self, design: Design) -> None:
+        self._key = design.key
+        self._found = Distinct()
+        # Without a rate nobody knows how many events are to come.
+        matters = design.writes.rate is not None and not design.layout.shares_rows
+        self._is_counted = matters and not design.key.is_coded
+
+    def add(self, events: Events) -> None:
+        """Look at the next events, which all have a key."""
+        if self._is_counted:
+            self._found.add(fingerprints(key_pieces(self._key, events.rows)))
+
+    @property
+    def counts(self) -> RowCounts | None:
+        """How many there are."""
+        is_enough = self._is_counted and self._found.seen >= SURE
+        return self._found.rows if is_enough else None
 
 
 def _with_declared(design: Design, seen: Mapping[str, Facts]) -> dict[str, Facts]:

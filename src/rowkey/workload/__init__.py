@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rowkey.workload.records import LeftOut
     from rowkey.workload.reservoir import Reservoir
     from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
+    from rowkey.workload.standing import key_pieces, standing_bytes
     from rowkey.workload.values.digits import looks_of_calendar
     from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
 else:
@@ -31,6 +32,7 @@ else:
             "records": "LeftOut",
             "reservoir": "Reservoir",
             "sample": "Events Sample clock_ms format_for open_sample",
+            "standing": "key_pieces standing_bytes",
             "values.digits": "looks_of_calendar",
             "writes": "ARRIVALS Writes bind_writes",
         },
@@ -55,8 +57,10 @@ __all__ = [
     "bind_writes",
     "clock_ms",
     "format_for",
+    "key_pieces",
     "looks_of_calendar",
     "open_sample",
     "packing_of",
+    "standing_bytes",
     "stored_bytes",
 ]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from rowkey.keys import Domain
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -166,6 +168,19 @@ class Draw(ABC):
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.chosen = read_options(type(self), given)
+
+    @property
+    def comes_in_order(self) -> bool:
+        """Whether values appear one after the other, so that the newest are neighbours."""
+        return self.newest_share(2, 2) is not None
+
+    def heaviest_value(self, domain: Domain) -> Any:
+        """The most frequent value of a field.
+
+        Args:
+            domain: the values that the field may have.
+        """
+        return domain.nth(0) if self.comes_in_order else domain.drawn_one(0)
 
     @abstractmethod
     def draw(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.schema import RowCounts
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -111,3 +113,15 @@ class Distinct:
     def count(self) -> int:
         """How many different things there are."""
         return self.seen - self.repeats
+
+    @property
+    def once(self) -> int:
+        """How many of them came once."""
+        self._settle()
+        events = int(self._times.sum())
+        return round(self.seen * int((self._times == 1).sum()) / events) if events else 0
+
+    @property
+    def rows(self) -> RowCounts:
+        """The counts, of things that are rows."""
+        return RowCounts(self.seen, self.count, self.once)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.keys import Field, Key
+    from rowkey.keys import Domain, Field, Key
     from rowkey.workload.contract import Draw
 
 BLOCK = 1 << 17
@@ -69,7 +69,7 @@ class Workload:
 
     def distinct(self, declared: Field) -> int:
         """How many values a field has: declared, listed, or assumed."""
-        size = declared.type.domain.size
+        size = self.domain(declared).size
         if declared.words.distinct is not None:
             return min(declared.words.distinct, size)
         guess = GUESSED_DISTINCT if declared.type.is_sequence else GUESSED_NUMBERS
@@ -79,6 +79,12 @@ class Workload:
             if said not in self.assumed:
                 self.assumed.append(said)
         return count
+
+    def domain(self, declared: Field) -> Domain:
+        """The values that a field may have: those that the key has room for."""
+        if self.key is not None and declared.name in self.key.fields:
+            return self.key.domain(declared.name)
+        return declared.type.domain
 
     @property
     def count(self) -> int:
@@ -181,6 +187,7 @@ class _Column:
         self.chance = chance_for(f"values of {declared.name}", workload.seed)
         self.distinct = workload.distinct(declared)
         self.draw = self._chosen(workload)
+        self.domain = workload.domain(declared)
         self.is_periodic = workload.writes.entity == declared.name
         self.listed = self._listed() if self.distinct <= MOST_LISTED else None
 
@@ -200,10 +207,12 @@ class _Column:
         return self._made(np.arange(self.distinct))
 
     def _made(self, indexes: Any) -> pa.Array:
+        """Values by their numbers: in order where they come in order, else as chance makes them."""
         import pyarrow as pa
 
-        domain, kind = self.field.type.domain, self.field.type.arrow()
-        values = domain.some(indexes)
+        kind = self.field.type.arrow()
+        in_order = self.draw.comes_in_order and not self.is_periodic
+        values = self.domain.some(indexes) if in_order else self.domain.drawn(indexes)
         if isinstance(values, pa.Array):
             return values.cast(kind)
         if pa.types.is_timestamp(kind):
@@ -223,7 +232,7 @@ class _Column:
             return pa.DictionaryArray.from_arrays(codes, self.listed)
         kind = self.field.type.arrow()
         if pa.types.is_integer(kind):
-            start = self.field.type.domain.nth(0)
+            start = self.domain.nth(0)
             return pa.array(drawn.astype(np.int64) + start).cast(kind)
         indexes, codes = np.unique(drawn, return_inverse=True)
         made = self._made(indexes)

@@ -15,6 +15,7 @@ from rowkey.keys.traits import ALL_BYTES, NOTHING, Alphabet, Framing, Order, Res
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.pieces import Pieces
+    from rowkey.keys.types.domains import Domain
 
 Packer = Callable[[Any], bytes]
 Writer = Callable[[Mapping[str, Any]], bytes]
@@ -82,6 +83,10 @@ class Codec(ABC):
             raise Refused("", f"ends after {len(data) - at} bytes", str(self.framing))
         return end
 
+    def room(self, domain: Domain) -> Domain:
+        """The values of a domain that the encoding has room for."""
+        return domain
+
     def beginning(self, prefix: Any) -> bytes | None:
         """What the bytes of every value that starts with a held prefix begin with, if anything."""
         return None
@@ -136,6 +141,9 @@ class Complemented(Codec):
     def packer(self, hold: Callable[[Any], Any]) -> Packer:
         packed = self.base.packer(hold)
         return lambda value: complement(packed(value))
+
+    def room(self, domain: Domain) -> Domain:
+        return self.base.room(domain)
 
     def measure(self, data: bytes, at: int) -> int:
         if self.framing.width is not None or not self.framing.closed:

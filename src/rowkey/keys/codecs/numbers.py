@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.keys.batches.pieces import Ints, Pieces
+    from rowkey.keys.types.domains import Domain
 
 _STRUCTS = {1: Struct(">B"), 2: Struct(">H"), 4: Struct(">I"), 8: Struct(">Q")}
 
@@ -75,6 +76,9 @@ class BigEndian(Codec):
         if self.mirrored:
             stored = self.top - stored
         return (stored % (1 << 8 * self.width)).to_bytes(self.width, "big")
+
+    def room(self, domain: Domain) -> Domain:
+        return domain.between(self.low * self.per, self.high * self.per + self.per - 1)
 
     def unpack(self, piece: bytes) -> int:
         stored = int.from_bytes(piece, "big")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rowkey.keys.batches.pieces import Pieces, Spans
+    from rowkey.keys.types.domains import Domain
 
 
 _ENDS = Alphabet(b"\0")
@@ -227,6 +228,9 @@ class Padded(_Strings):
             raise Refused("", f"{held!r} is {len(piece)} bytes", f"at most {self.width}")
         return piece.ljust(self.width, b"\0")
 
+    def room(self, domain: Domain) -> Domain:
+        return domain.of_length(0, self.width)
+
     def unpack(self, piece: bytes) -> Any:
         return self.raw.unpack(piece.rstrip(b"\0"))
 
@@ -263,6 +267,9 @@ class Exact(_Strings):
         if len(piece) != self.width:
             raise Refused("", f"{held!r} is {len(piece)} bytes", f"exactly {self.width}")
         return piece
+
+    def room(self, domain: Domain) -> Domain:
+        return domain.of_length(self.width, self.width)
 
     def unpack_batch(self, pieces: Pieces) -> Any:
         return pieces.spans()

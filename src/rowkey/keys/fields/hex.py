@@ -8,7 +8,7 @@ from rowkey.errors import Refused
 from rowkey.keys.codecs.strings import Exact, HexBytes, Raw
 from rowkey.keys.contract import Vector
 from rowkey.keys.traits import HEX_DIGITS
-from rowkey.keys.types.domains import Texts
+from rowkey.keys.types.domains import HexTexts
 from rowkey.keys.types.field_type import Encoding
 from rowkey.keys.types.strings import TextType, shortened
 
@@ -41,8 +41,8 @@ class Hex(TextType):
         self.width = words.width or 1
 
     @property
-    def domain(self) -> Texts:
-        return Texts(self.width, "0123456789abcdef", self.width)
+    def domain(self) -> HexTexts:
+        return HexTexts(self.width)
 
     def hold(self, value: Value) -> str:
         lower = value.lower() if isinstance(value, str) else ""

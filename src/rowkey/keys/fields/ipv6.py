@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
+GLOBAL = (0b001, 3)
+"""Every address of the open net begins with these bits: 2000::/3.
+
+Source: RFC 4291, 2.5.4, and IANA's registry of the IPv6 address space.
+"""
+
 
 class Ipv6(BytesType):
     """An IPv6 address without a zone; in rows it is text, `IPv6Address` objects are taken too."""
@@ -28,7 +34,7 @@ class Ipv6(BytesType):
 
     @property
     def domain(self) -> Through:
-        return Through(Blobs(16, 16), self.release)
+        return Through(Blobs(16, 16, GLOBAL), self.release)
 
     def hold(self, value: Value) -> bytes:
         if isinstance(value, IPv6Address):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.decoding import Encoded
     from rowkey.keys.batches.pieces import Ints, Pieces
     from rowkey.keys.codecs.codec import Codec
+    from rowkey.keys.types.domains import Domain
     from rowkey.keys.types.field_type import FieldType
 
 
@@ -118,6 +119,9 @@ class FieldPart(Part):
 
     def encode(self, row: Row) -> bytes:
         return self.packed(self.field.hold(row[self.field.name]))
+
+    def room(self, name: str, domain: Domain) -> Domain:
+        return self.codec.room(domain) if name == self.field.name else domain
 
     def packed(self, held: Any) -> bytes:
         """The bytes of a held value.

@@ -8,11 +8,13 @@ from rowkey.errors import Refused, RowError
 from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NOTHING, Framing, Residue
+from rowkey.keys.types.domains import Integers, Through
 from rowkey.keys.types.strings import TextType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rowkey.keys.types.domains import Domain
     from rowkey.schema import Value
 
 
@@ -54,6 +56,9 @@ class Pad(Transform):
                 f"at most {self.n} characters, the first not 0",
             )
         return text.rjust(self.n, "0").encode()
+
+    def room(self, name: str, domain: Domain) -> Domain:
+        return Through(Integers(1, int(10 ** min(self.n, 18)) - 1, 1), str)
 
     def residue(self, name: str) -> Residue:
         return NOTHING

@@ -1,14 +1,17 @@
 """Which values a type has, described so that tests and generators can make some.
 
-Each domain numbers values of its own: `nth(0)`, `nth(1)` … are different, and ascend.
+Each domain numbers values of its own: `nth(0)`, `nth(1)` … are different, and ascend. What is drawn
+of them is another matter: a UUID or a digest lies anywhere, a number is one of the smallest.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from rowkey.keys.types.scattering import column_of, hex_digits, scattered_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +33,25 @@ class Domain(ABC):
         """The values of many numbers, as what an Arrow array can be made of."""
         return [self.nth(index) for index in indexes.tolist()]
 
+    def drawn(self, indexes: np.ndarray[Any, Any]) -> Any:
+        """The same many values as workloads draw them, in no order where chance makes them."""
+        return self.some(indexes)
+
+    def drawn_one(self, index: int) -> Any:
+        """One of them."""
+        import numpy as np
+
+        found = self.drawn(np.array([index], np.int64))[0]
+        return found.as_py() if hasattr(found, "as_py") else found
+
+    def of_length(self, least: int, most: int) -> Domain:
+        """The values of at least and at most so many bytes, where the type has several lengths."""
+        return self
+
+    def between(self, low: int, high: int) -> Domain:
+        """The values from one number to another, both included, of types that count."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Integers(Domain):
@@ -45,6 +67,10 @@ class Integers(Domain):
 
     def nth(self, index: int) -> int:
         return self.start + index
+
+    def between(self, low: int, high: int) -> Integers:
+        low, high = max(low, self.low), min(high, self.high)
+        return Integers(low, high, self.start if low <= self.start <= high else low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +141,61 @@ class Texts(Domain):
         width = self.width or min(self.most, _PLAIN)
         return pc.utf8_lpad(pa.array(indexes).cast(pa.string()), width, "0")
 
+    def of_length(self, least: int, most: int) -> Texts:
+        return self if self.width else replace(self, most=min(most, self.most))
+
+
+@dataclass(frozen=True, slots=True)
+class HexTexts(Domain):
+    """Text of exactly `width` hexadecimal digits in lower case, as digests are written."""
+
+    width: int
+
+    @property
+    def size(self) -> int:
+        return int(16 ** min(self.width, 14))
+
+    def nth(self, index: int) -> str:
+        return f"{index:0{self.width}x}"
+
+    def drawn(self, indexes: np.ndarray[Any, Any]) -> Any:
+        import pyarrow as pa
+
+        rows = scattered_bytes(indexes, 4 * self.width)
+        return column_of(hex_digits(rows, self.width), pa.string())
+
 
 @dataclass(frozen=True, slots=True)
 class Blobs(Domain):
-    """Byte strings of at most `most` bytes; `width` is the one length allowed, or None."""
+    """Byte strings of at most `most` bytes; `width` is the one length allowed, or None.
+
+    Those that are drawn begin with `lead`: a number, and of how many bits.
+    """
 
     most: int
     width: int | None = None
+    lead: tuple[int, int] = (0, 0)
 
     @property
     def size(self) -> int:
         return int(256 ** min(self.width or self.most, 7))
 
     def nth(self, index: int) -> bytes:
-        width = self.width or min(self.most, 8)
-        return index.to_bytes(width, "big")
+        return index.to_bytes(self._length, "big")
+
+    @property
+    def _length(self) -> int:
+        """How long the values are that are numbered."""
+        return self.width or min(self.most, 8)
+
+    def drawn(self, indexes: np.ndarray[Any, Any]) -> Any:
+        import pyarrow as pa
+
+        return column_of(scattered_bytes(indexes, 8 * self._length, self.lead), pa.binary())
+
+    def of_length(self, least: int, most: int) -> Blobs:
+        most = min(most, self.most) if self.width is None else self.width
+        return replace(self, most=most, width=most if least == most else self.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +230,13 @@ class Through(Domain):
 
     def nth(self, index: int) -> Any:
         return self.release(self.base.nth(index))
+
+    def drawn(self, indexes: np.ndarray[Any, Any]) -> Any:
+        held = self.base.drawn(indexes)
+        return list(map(self.release, held if isinstance(held, list) else held.to_pylist()))
+
+    def of_length(self, least: int, most: int) -> Through:
+        return replace(self, base=self.base.of_length(least, most))
+
+    def between(self, low: int, high: int) -> Through:
+        return replace(self, base=self.base.between(low, high))

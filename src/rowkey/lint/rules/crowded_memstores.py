@@ -69,9 +69,7 @@ heap    = "16GiB"
         each = memstore_regions(cluster.heap, families)
         most = each * cluster.servers
         regions = len(subject.boundaries) if subject.boundaries is not None else 0
-        time = subject.design.writes.time
-        grows = time is not None and time.name in subject.design.layout.identity
-        needed = -(-subject.demand.size // MAX_FILE_SIZE) if grows else 0
+        needed = -(-subject.demand.size // MAX_FILE_SIZE)
         if max(regions, needed) <= most:
             return
         many = f"{families} families" if families > 1 else "one family"

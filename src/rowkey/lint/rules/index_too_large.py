@@ -40,7 +40,7 @@ key    = "[bucket(url, 16)][url]"
 splits = "per_bucket"
 
 [fields]
-url   = { type = "text", max_bytes = 2000, mean_bytes = 90 }
+url   = { type = "text", max_bytes = 2000, mean_bytes = 90, distinct = 700_000_000 }
 state = { type = "text", max_bytes = 200, mean_bytes = 100 }
 
 [families.d]
@@ -60,7 +60,7 @@ key    = "[bucket(url, 16)][url]"
 splits = "per_bucket"
 
 [fields]
-url   = { type = "text", max_bytes = 2000, mean_bytes = 90 }
+url   = { type = "text", max_bytes = 2000, mean_bytes = 90, distinct = 700_000_000 }
 state = { type = "text", max_bytes = 200, mean_bytes = 100 }
 
 [families.d]

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class OutgrownRegions(Rule):
     """Fewer regions than the table will fill.
 
-    What it does: where each event is a row of its own time, it computes from rate and ttl how large
-    the table becomes, before encoding and compression, and compares that with its regions at 10 GiB
-    each.
+    What it does: computes from rate and ttl, from the rows that there can be and the versions that
+    are kept how large the table becomes, before encoding and compression, and compares that with
+    its regions at 10 GiB each. What is written again does not count.
 
     Why it hurts: a region above hbase.hregion.max.filesize splits by itself, under load and all of
     them at about the same time; buckets of one region become two whose boundary nobody chose.
@@ -77,10 +77,8 @@ rate = "5000/s"
     of it: a choice of ours."""
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
-        size, time = subject.demand.size, subject.design.writes.time
+        size = subject.demand.size
         if subject.boundaries is None or not subject.says("splits") or not size:
-            return
-        if time is None or time.name not in subject.design.layout.identity:
             return
         regions, wanted = len(subject.boundaries), subject.sizing.regions
         each = size / regions

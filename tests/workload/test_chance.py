@@ -1,0 +1,136 @@
+"""Values that chance makes lie anywhere: a good design is even without a sample too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rowkey.design import Design
+from rowkey.heat import foreseen
+from rowkey.keys import TYPES, bind_key
+from rowkey.simulate import run
+from rowkey.workload import Workload
+
+MANY = 4_096
+STRETCHES = 16
+UNLIKELY = 45.0
+"""Of 15 degrees of freedom chance exceeds this once in 10,000 times."""
+WORDS: dict[str, dict[str, Any]] = {"width": {"width": 8}, "of": {"of": ["a", "b"]}}
+
+
+def of_type(name: str) -> Any:
+    """A field of a type, with the words that it cannot do without."""
+    words = {"type": name, "precision": 9} if name == "decimal" else {"type": name}
+    for word in TYPES[name].required:
+        words |= WORDS.get(word, {})
+    return words
+
+
+def by_chance() -> list[str]:
+    """The types whose values are drawn otherwise than they are numbered."""
+    found = []
+    for name in TYPES:
+        domain = bind_key("[id]", {"id": of_type(name)}).fields["id"].type.domain
+        if domain.drawn_one(min(domain.size, 4) - 1) != domain.nth(min(domain.size, 4) - 1):
+            found.append(name)
+    return found
+
+
+def places(name: str) -> Any:
+    """Where the row keys of drawn values lie in the first bytes, 0..1."""
+    key = bind_key("[id]", {"id": of_type(name)})
+    domain = key.domain("id")
+    drawn = domain.drawn(np.arange(MANY))
+    values = drawn if isinstance(drawn, list) else drawn.to_pylist()
+    assert len(set(values)) == MANY
+    held = [key.fields["id"].type.hold(value) for value in values]
+    if isinstance(held[0], str):
+        return np.array([int(text[:8], 16) for text in held]) / 2**32
+    return np.array([int.from_bytes(piece[:4], "big") for piece in held]) / 2**32
+
+
+def test_some_types_come_by_chance() -> None:
+    """At least UUIDs, bytes and digests; numbers and times do not."""
+    assert {"uuid", "bytes", "hex"} <= set(by_chance())
+    assert not {"u64", "timestamp_ms", "digits", "text"} & set(by_chance())
+
+
+@pytest.mark.parametrize("name", by_chance())
+def test_drawn_values_are_as_even_as_chance_makes_them(name: str) -> None:
+    """Over equal stretches of their range they differ by no more than drawn bytes would."""
+    found = places(name)
+    low, high = (0.125, 0.25) if name == "ipv6" else (0.0, 1.0)
+    counts, _ = np.histogram(found, bins=STRETCHES, range=(low, high))
+    assert MANY == counts.sum()
+    expected = MANY / STRETCHES
+    assert 1 < ((counts - expected) ** 2 / expected).sum() < UNLIKELY
+
+
+GOOD: dict[str, tuple[str, Any, Any]] = {
+    "uuid": ("[id][ts]", "uuid", "uniform"),
+    "hex": ("[id][ts]", {"type": "hex", "width": 16}, "hex_string"),
+    "digest": ("[id:bytes][ts]", {"type": "hex", "width": 32, "distinct": 100_000}, "uniform"),
+    "bytes": ("[id:fixed(16)][ts]", {"type": "bytes", "distinct": 50_000}, "uniform"),
+    "short": ("[id:fixed(3)][ts]", "bytes", "uniform"),
+    "address": ("[id][ts]", "ipv4", "uniform"),
+    "mirrored": ("[desc(id)][ts]", "uuid", "uniform"),
+    "number": ("[reverse(id)][ts]", "u64", "uniform"),
+    "bucket": ("[bucket(id, 16)][id][ts]", "u64", "uniform"),
+}
+
+
+def design(key: str, field: Any, algorithm: str, **writes: Any) -> Design:
+    """Events of 8 servers with 16 regions."""
+    return Design(
+        "t",
+        key,
+        fields={"id": field, "ts": "timestamp_ms", "value": "u32"},
+        splits="per_bucket" if "bucket" in key else {"algorithm": algorithm, "regions": 16},
+        writes={"rate": "2000/s", "for": "12s", **writes},
+    )
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_check_and_simulate_agree_on_good_designs(name: str) -> None:
+    """No cause is foreseen, and none is found in events made from the file."""
+    made = design(*GOOD[name])
+    assert [] == foreseen(made)
+    found = run(made)
+    assert ("even", []) == (found.verdict.word, list(found.causes))
+
+
+def test_what_counts_up_is_a_front_whatever_its_type() -> None:
+    """UUIDs that rise with time are told by the arrival, by check and simulate alike."""
+    made = design("[id][ts]", "uuid", "uniform", arrival="sequential")
+    assert ["moving_front"] == [cause.code for cause in foreseen(made)]
+    drawn = [v for events in _events(made) for v in events.rows.column("id").to_pylist()]
+    assert drawn == sorted(drawn)
+
+
+@pytest.mark.parametrize(("rate", "is_front"), [("2000/s", False), ("5/s", True)])
+def test_what_counts_up_and_begins_anew_is_no_front(rate: str, is_front: bool) -> None:
+    """Numbers of a byte come all within ten seconds, or stand in one region for as long."""
+    made = design("[id][ts]", "u8", "uniform", arrival="sequential", rate=rate)
+    assert is_front == ("moving_front" in [cause.code for cause in foreseen(made)])
+    if not is_front:
+        found = run(made)
+        assert "even" == found.verdict.word
+        assert "moving_front" not in [cause.code for cause in found.causes]
+
+
+def _events(made: Design) -> Any:
+    return Workload(made.writes, made.wanted_fields(), 0, made.key).events()
+
+
+@pytest.mark.parametrize("distinct", [1, 7, 1_000, 140_000])
+def test_as_many_values_come_as_declared(distinct: int) -> None:
+    """Each once, under a draw that brings each once; a listed value is the same as a made one."""
+    field = {"type": "uuid", "distinct": distinct}
+    made = design("[id][ts]", field, "uniform", rate="100000/s", **{"for": "1400ms"})
+    drawn = {v for events in _events(made) for v in events.rows.column("id").to_pylist()}
+    every = set(made.domain("id").drawn(np.arange(distinct)))
+    assert drawn <= every
+    assert len(every) == distinct
+    assert len(drawn) == distinct or distinct > 1_000

@@ -1,0 +1,229 @@
+"""How large a table becomes, in rows and versions that are counted by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowkey.design import Design
+from rowkey.schema import RowCounts
+
+FIELDS: dict[str, Any] = {
+    "user": {"type": "u32", "distinct": 50},
+    "room": "u32",
+    "ts": "timestamp_s",
+    "day": "date",
+    "kind": {"type": "choice", "of": ["a", "b", "c"]},
+    "value": "u64",
+}
+CELL = 20 + 1 + 5 + 8
+"""Bytes of the cell of `value` in family d, without its key: its own, family, qualifier, value."""
+STAMP = 20 + 1 + 2 + 8
+"""The same of `ts`, where the key does not hold it."""
+
+
+def design(key: str, *, rate: str | None = "2/s", **family: Any) -> Design:
+    """Events of a user, a value each, kept as the family says; those the key lacks are left out."""
+    names = [name for name in FIELDS if name in key or name in ("value", "ts")]
+    writes = {"time": "ts"} | ({} if rate is None else {"rate": rate})
+    fields = {name: FIELDS[name] for name in names}
+    return Design("t", key, fields=fields, families={"d": family}, writes=writes)
+
+
+def size(key: str, *, counts: RowCounts | None = None, **words: Any) -> int:
+    """Bytes that the table comes to hold."""
+    return design(key, **words).demand(counts=counts).size
+
+
+BY_USER = 4 + CELL + 4 + STAMP
+"""Bytes of an event under the key [user], which every cell repeats."""
+BY_TIME = 12 + CELL
+"""The same under the key [user][ts]."""
+
+
+@pytest.mark.parametrize(
+    ("key", "words", "expected"),
+    [
+        # 200 events in 100 s, each a row of its own: 50 users and 100 seconds would be 5,000.
+        ("[user][ts]", {"ttl": "100s"}, 200 * BY_TIME),
+        ("[desc(ts)][user]", {"ttl": "100s", "versions": 3}, 200 * BY_TIME),
+        # 1,000 events of one second in 3 kinds: at most 3 rows a second, each written 333 times.
+        ("[kind][ts]", {"ttl": "100s", "rate": "1000/s"}, 300 * (9 + CELL)),
+        ("[kind][ts]", {"ttl": "100s", "rate": "1000/s", "versions": 5}, 5 * 300 * (9 + CELL)),
+        # 200 events of 50 users: 50 rows, each written four times.
+        ("[user]", {"ttl": "100s"}, 50 * BY_USER),
+        ("[user]", {"ttl": "100s", "versions": 3}, 3 * 50 * BY_USER),
+        ("[user]", {"ttl": "100s", "versions": 9}, 200 * BY_USER),
+        # 20 events are no more than 20 rows.
+        ("[user]", {"ttl": "10s", "versions": 9}, 20 * BY_USER),
+        # For ever: all users, all versions that are kept; without a rate too.
+        ("[user]", {}, 50 * BY_USER),
+        ("[user]", {"versions": 3}, 3 * 50 * BY_USER),
+        ("[user]", {"versions": 3, "rate": None}, 3 * 50 * BY_USER),
+        ("[user]", {"ttl": "100s", "rate": None}, 50 * BY_USER),
+        # Two versions are kept beyond the ttl, of all users; four come within it.
+        ("[user]", {"ttl": "100s", "versions": 9, "min_versions": 2}, 4 * 50 * BY_USER),
+        ("[user]", {"ttl": "10s", "versions": 9, "min_versions": 2}, 2 * 50 * BY_USER),
+        # Nobody says how many rooms there are, nor how many events come.
+        ("[room]", {"ttl": "100s"}, 0),
+        ("[room]", {}, 0),
+        ("[user][ts]", {}, 0),
+        ("[user][ts]", {"ttl": "100s", "rate": None}, 0),
+        ("[user][ts]", {"ttl": "100s", "min_versions": 1, "versions": 2}, 0),
+        # A random salt tells no rows apart.
+        ("[salt(4)][user]", {"ttl": "100s"}, 50 * (5 + CELL + 5 + STAMP)),
+    ],
+)  # fmt: skip
+def test_rows_and_versions_by_hand(key: str, words: dict[str, Any], expected: int) -> None:
+    """What is written again adds nothing but versions that are kept."""
+    assert expected == size(key, **words)
+
+
+def test_a_time_that_is_cut_tells_fewer_rows() -> None:
+    """Minutes of 50 users: 100 rows in 120 s of 240 events; whole hours: one for each user."""
+    by_minute = design("[user][time_bucket(ts, 1m)]", ttl="120s")
+    assert 100 * by_minute.layout.event_bytes(12) == by_minute.demand().size
+    by_hour = design("[user][time_bucket(ts, 1h)]", ttl="120s")
+    assert 50 * by_hour.layout.event_bytes(12) == by_hour.demand().size
+
+
+def test_what_a_hash_keeps_of_a_field_caps_its_values() -> None:
+    """Of 50 users 4 remainders are left, of any rooms too; a digest of rooms says nothing."""
+    for name, rows in (("user", 4), ("room", 4)):
+        found = design(f"[mod({name}, 4)]", ttl="100s")
+        assert rows * found.layout.event_bytes(1) == found.demand().size
+    assert 0 == size("[digest(room, 4)]", ttl="100s")
+
+
+def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
+    """Old data comes with any times: each event may be a row."""
+    words = {"rate": "1000/s", "time": "ts", "arrival": "random"}
+    fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
+    found = Design("t", "[kind][ts]", fields=fields, families={"d": {"ttl": "100s"}}, writes=words)
+    assert 100_000 * (9 + CELL) == found.demand().size
+
+
+def test_each_family_keeps_its_own() -> None:
+    """One for 100 s, one for 10 s, which has three versions of what a user wrote."""
+    fields = {
+        "user": FIELDS["user"],
+        "value": {"type": "u64", "family": "d"},
+        "trace": {"type": "u64", "family": "t"},
+    }
+    families = {"d": {"ttl": "100s"}, "t": {"ttl": "50s", "versions": 2}}
+    found = Design("t", "[user]", fields=fields, families=families, writes={"rate": "3/s"})
+    assert 50 * (4 + CELL) + 50 * 2 * (4 + CELL) == found.demand().size
+    assert 3 * 2 * (4 + CELL) == found.demand().writes
+
+
+def test_events_that_share_a_row_stand_beside_each_other() -> None:
+    """A qualifier tells them apart: 200 events of a user's day are 200 times its cells."""
+    fields = {
+        "user": {"type": "u32", "distinct": 1},
+        "ts": {"type": "timestamp_s", "at": "qualifier"},
+        "value": "u64",
+    }
+    found = Design(
+        "t", "[user]", fields=fields, families={"d": {"ttl": "100s"}}, writes={"rate": "1/s"}
+    )
+    assert 100 * (4 + CELL + 8) == found.demand().size
+
+
+def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
+    """Events of a day stand beside each other: each second is a cell of its own."""
+    fields = {
+        "user": {"type": "u32", "distinct": 1},
+        "ts": {"type": "timestamp_s", "at": "qualifier"},
+        "value": "u64",
+    }
+    families = {"d": {"ttl": "100s"}}
+    writes = {"rate": "1/s"}
+    key = "[user][time_bucket(ts, 1d)]"
+    found = Design("t", key, fields=fields, families=families, writes=writes)
+    assert 100 * found.layout.event_bytes(found.key_bytes()) == found.demand().size
+
+
+def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
+    """A million users, a year of days and 10,000 shops are not all written: rate and ttl are."""
+    fields = {
+        "user": {"type": "u32", "distinct": 1_000_000},
+        "day": {"type": "date", "distinct": 365},
+        "shop": {"type": "u32", "distinct": 10_000},
+        "value": "u64",
+    }
+    sizes = []
+    for rate in ("1/s", "1000/s", None):
+        writes = {} if rate is None else {"rate": rate, "arrival": "random"}
+        key = "[user][day][shop]"
+        families = {"d": {"ttl": "100000s"}}
+        found = Design("t", key, fields=fields, families=families, writes=writes)
+        sizes.append(found.demand().size / found.layout.event_bytes(found.key_bytes()))
+    assert sizes[:2] == [100_000, 100_000_000]
+    assert sizes[2] == 0
+
+
+def test_events_that_are_versions_are_kept_as_such() -> None:
+    """Where a field is the timestamp of cells, as many of a row stay as the family keeps."""
+    fields = {
+        "user": FIELDS["user"],
+        "ts": {"type": "timestamp_ms", "at": "timestamp"},
+        "value": "u64",
+    }
+    for versions, kept in ((1, 50), (3, 150), (100, 200)):
+        families = {"d": {"ttl": "100s", "versions": versions}}
+        found = Design("t", "[user]", fields=fields, families=families, writes={"rate": "2/s"})
+        assert kept * (4 + CELL) == found.demand().size
+
+
+SEEN = RowCounts(events=100, rows=40, once=10)
+"""Of a hundred events forty rows, ten of which came once: the next is new once in ten times."""
+
+
+@pytest.mark.parametrize(
+    ("key", "ttl", "expected"),
+    [
+        ("[room]", "25s", 40),  # 50 events: no more rows than were seen
+        ("[room]", "15s", 30),
+        ("[room]", "100s", 40 + 100 // 10),  # a hundred more events
+        ("[room]", "1000s", 40 + 1_900 // 10),
+        ("[user]", "1000s", 50),  # there are no more users
+        # Times bring new rows for ever, whatever came again while the sample was taken.
+        ("[room][ts]", "1000s", 2_000),
+        ("[room][time_bucket(ts, 1h)]", "1000s", 0),
+        ("[user][time_bucket(ts, 1m)]", "600s", 50 * 10),
+    ],
+)
+def test_a_sample_tells_how_many_rows_come(key: str, ttl: str, expected: int) -> None:
+    """As many as were seen, and of further events the share that came once."""
+    found = design(key, ttl=ttl)
+    each = found.layout.event_bytes(found.key_bytes())
+    assert expected * each == found.demand(counts=SEEN).size
+
+
+def test_a_sample_of_rows_that_all_come_again_is_all_there_is() -> None:
+    """For ever: forty rows, where none came once; else nobody knows."""
+    every = RowCounts(events=100, rows=40, once=0)
+    assert 40 * BY_USER == size("[room]", counts=every)
+    assert 0 == size("[room]", counts=SEEN)
+
+
+def test_a_sample_with_more_than_was_declared_is_right() -> None:
+    """What was seen is there, whatever the file says."""
+    seen = RowCounts(events=1_000, rows=70, once=0)
+    assert 70 * BY_USER == size("[user]", counts=seen)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**9), st.integers(1, 20), st.integers(1, 1_000))
+def test_a_table_never_holds_more_than_came(
+    distinct: int, seconds: int, versions: int, rate: int
+) -> None:
+    """Nor fewer rows than one of each user that can have come, nor more versions than are kept."""
+    fields = {"user": {"type": "u32", "distinct": distinct}, "value": "u64"}
+    families = {"d": {"ttl": f"{seconds}s", "versions": versions}}
+    found = Design("t", "[user]", fields=fields, families=families, writes={"rate": f"{rate}/s"})
+    events, each = rate * seconds, 4 + CELL
+    rows = min(distinct, events)
+    assert pytest.approx(min(events, rows * versions) * each) == found.demand().size
