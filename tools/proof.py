@@ -3,15 +3,18 @@
 Every recording that ships with rowkey is written by four designs into a cluster of three region
 servers, in twenty phases. After each of them every region is asked what it counted. What was
 measured is kept in `benchmarks/proof.json` after each design, so that an interrupted run goes on
-where it stopped; a design that was changed is measured anew.
+where it stopped. It stands for one design, one recording, what rowkey makes of it, and one HBase;
+where any of them is another it is measured anew.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import ArgumentParser
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +29,7 @@ from rowkey import Design  # noqa: E402
 from rowkey.hbase import connect  # noqa: E402
 from rowkey.observe import prove  # noqa: E402
 from rowkey.table import drop_table  # noqa: E402
+from rowkey.workload import open_sample  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +40,8 @@ DESIGNS = ROOT / "examples" / "proof"
 MEASURED = ROOT / "benchmarks" / "proof.json"
 PAGE = ROOT / "docs" / "proof.md"
 PHASES = 20
+FIRST = 1_000
+"""Rows of a recording whose cells tell whether they are still written as they were."""
 PLAIN, GOAL = "NONE, NONE", 0.03
 """Encoding and compression of cells that are as predicted, and how near the bytes should be."""
 RECORDINGS = {
@@ -126,9 +132,46 @@ def designs() -> Iterator[tuple[str, Path]]:
             yield f"{recording}/{kind}", DESIGNS / recording / f"{kind}.toml"
 
 
-def fingerprint(path: Path) -> str:
-    """What tells whether a design was changed since it was measured."""
-    return sha256(path.read_bytes()).hexdigest()[:16]
+def fingerprint(path: Path) -> dict[str, str]:
+    """What a measurement stands for: with any of it changed, it was of something else.
+
+    That is the design's file, the recording, the cells of its first rows as they are written now,
+    and the versions of rowkey and HBase.
+
+    Args:
+        path: the design file.
+    """
+    design = Design.read(path)
+    data = design.sample_path
+    assert data is not None
+    return {
+        "design": _hashed(path.read_bytes()),
+        "data": _hashed(data.read_bytes()),
+        "cells": _hashed(repr(list(_written(design, data))).encode()),
+        "rowkey": version("rowkey"),
+        "hbase": hbase_version(),
+    }
+
+
+def _hashed(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]
+
+
+def _written(design: Design, data: Path) -> Iterator[tuple[bytes, list[tuple[str, bytes, bytes]]]]:
+    """The first rows of a recording: row key, and family, qualifier and value of each cell."""
+    sample = open_sample(data, design.fields, None, design.sample_format).fitted()
+    first = next(iter(sample.events())).rows.slice(0, FIRST)
+    for row in first.to_pylist():
+        written = design.layout.write({name: row[name] for name in row if row[name] is not None})
+        yield written.row, [(cell.family, cell.qualifier, cell.value) for cell in written.cells]
+
+
+def hbase_version() -> str:
+    """The HBase that the cluster of the tests runs, if no other is asked for."""
+    pom = (ROOT / "tests" / "cluster" / "pom.xml").read_text(encoding="utf-8")
+    found = re.search(r"<hbase.version>([^<]+)<", pom)
+    assert found is not None
+    return found[1]
 
 
 def _measured(found: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +188,7 @@ def _measured(found: dict[str, Any]) -> dict[str, Any]:
         status = client.admin.status()
         for number, (name, path) in enumerate(left, 1):
             print(f"{number} of {len(left)}: {name}", flush=True)
-            known[name] = {"design": fingerprint(path), **_proved(cluster, path)}
+            known[name] = {**fingerprint(path), **_proved(cluster, path)}
             about = {**machine(), "hbase": status.version, "servers": len(status.servers)}
             found = {"machine": about, "phases": PHASES, "proofs": known}
             text = json.dumps(found, indent=1, ensure_ascii=False)
@@ -154,7 +197,9 @@ def _measured(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stands(proof: dict[str, Any] | None, path: Path) -> bool:
-    return proof is not None and proof["design"] == fingerprint(path)
+    if proof is None:
+        return False
+    return all(proof.get(word) == said for word, said in fingerprint(path).items())
 
 
 def _proved(cluster: Cluster, path: Path) -> dict[str, Any]:

@@ -168,3 +168,11 @@ def test_values_no_file_can_hold_are_refused() -> None:
         Design("t", "[x]", fields={"x": {"type": "bytes", "heavy": [b"x"]}})
     expected = "fields.x.heavy[0]: b'x' does not fit; expected a value that a file can hold."
     assert expected == str(caught.value)
+
+
+def test_a_list_of_splits_with_braces_stands_one_a_line() -> None:
+    """A brace within a key is no table: five thousand keys are no line of 60,000 characters."""
+    splits = [f"row{{{number}" for number in range(10, 60)]
+    design = Design("t", "[id]", fields={"id": "text"}, splits=splits)
+    assert '  "row{42",' in design.dumps().splitlines()
+    assert design == Design.loads(design.dumps())

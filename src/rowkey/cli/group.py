@@ -1,8 +1,9 @@
 """The command itself: finds its verbs, prints errors as sentences, and exits as promised.
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 4 something outside rowkey is missing or
-broken such as the place where tables live, 70 rowkey itself is wrong, 130 interrupted, 141 whoever
-reads the output closed it before its end: nothing is said of findings, 143 ended by SIGTERM.
+Exit codes: 0 clean, 1 findings, 2 wrong usage or file, 3 a verification found differences,
+4 something outside rowkey is missing or broken such as the place where tables live, 70 rowkey
+itself is wrong, 130 interrupted, 141 whoever reads the output closed it before its end: nothing is
+said of findings, 143 ended by SIGTERM.
 
 `rowkey --help` stays quick: it loads no room, and of the standard library what click does.
 """

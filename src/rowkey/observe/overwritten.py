@@ -26,7 +26,7 @@ NAMED = 3
 """Rows that are named one by one."""
 
 
-def overwritten(design: Design, interval: Interval, found: Look) -> str:
+def few_rows_of(design: Design, interval: Interval, found: Look) -> str:
     """What is to be said of the busiest region, if few of its rows change; else an empty string.
 
     Args:

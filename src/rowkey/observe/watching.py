@@ -15,7 +15,7 @@ from rowkey.observe.counting import Counted, between
 from rowkey.observe.explaining import causes
 from rowkey.observe.judging import standing
 from rowkey.observe.looking import look
-from rowkey.observe.overwritten import overwritten, shown
+from rowkey.observe.overwritten import few_rows_of, shown
 from rowkey.observe.remembering import remembered, table_of
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Watch:
             yield f"why is not known: {why}"
         if writes.is_uneven and self.design is not None and self.looks:
             interval, found = self.looks[-1]
-            said = overwritten(self.design, interval, found)
+            said = few_rows_of(self.design, interval, found)
             if said and interval is self.intervals[-1]:
                 yield said
 

@@ -168,7 +168,7 @@ def history_lines(found: Buckets) -> Iterator[str]:
             at = datetime.fromtimestamp(one.opened_ms / 1000, UTC)
             since, regions = at.isoformat(timespec="seconds"), f"{len(one.splits) + 1:,}"
         state = _state(found, one)
-        yield f"{one.number:10}  {since:25} {regions:>7}  {state:9}  {parts or 'none counts'}"
+        yield f"{one.number:10}  {since:25}  {regions:>7}  {state:9}  {parts or 'none counts'}"
 
 
 def _state(found: Buckets, one: Generation) -> str:
