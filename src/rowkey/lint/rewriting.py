@@ -134,10 +134,10 @@ def _removed(text: str, path: Steps, spans: Spans) -> str:
         return f"{text[:start]}{_dotted(path[len(path) - written : -1])} = {{}}{text[stop:]}"
     if path in spans.owners:
         newline = text.find("\n", stop)
-        line, after = text.rfind("\n", 0, start) + 1, newline + 1 if newline >= 0 else len(text)
-        comment = text[stop:after].lstrip(" \t")
+        line, end = text.rfind("\n", 0, start) + 1, newline + 1 if newline >= 0 else len(text)
+        comment = text[stop:end].lstrip(" \t")
         is_kept = comment.startswith("#") and not _ALLOWS.match(comment)
-        return text[:line] + f"{text[line:start]}{comment}" * is_kept + text[after:]
+        return text[:line] + f"{text[line:start]}{comment}" * is_kept + text[end:]
     before, after = text[:start].rstrip(), text[stop:].lstrip()
     if after.startswith(","):
         return f"{text[:start]}{after[1:].lstrip()}"
