@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.command import run
+from cli.command import LOGS, run
 from rowkey.render import COMPARE, paths_of
 
 if TYPE_CHECKING:
@@ -133,3 +133,19 @@ def test_one_design_is_no_comparison() -> None:
     """It takes two, and at most eight."""
     assert "1 given; expected 2..8" in run("compare", FRONT, "--sample", "events.csv").err
     assert "9 given; expected 2..8" in run("compare", *[FRONT] * 9, "--sample", "events.csv").err
+
+
+def test_a_reason_is_told_once_for_all_designs(tmp_path: Path) -> None:
+    """Three designs of which a read returns nothing have one line for it."""
+    (tmp_path / "e.csv").write_text(
+        "host,ts,v\n" + "".join(f"h{n % 9},{n},1\n" for n in range(90)), encoding="utf-8"
+    )
+    text = LOGS.partition("[writes]")[0] + (
+        "v = 'u8'\n[[reads]]\nname = 'gone'\nwhere = \"host = 'zz'\"\n[sample]\npath = 'e.csv'\n"
+    )
+    paths = [tmp_path / f"{name}.toml" for name in "abc"]
+    for path in paths:
+        path.write_text(text, encoding="utf-8")
+    lines = run("compare", *paths).out.splitlines()
+    said = [line for line in lines if "no row is returned" in line]
+    assert ["– A, B, C; read gone: rows read for each one: no row is returned"] == said

@@ -6,6 +6,7 @@ import pytest
 
 from cli.command import LOGS, run
 from render.reports import HOSTS, write_logs
+from rowkey.cli.verbs.report import names_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,13 +37,17 @@ def test_a_report_goes_into_a_pipe(design: Path) -> None:
 
 
 def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> None:
-    """Files of one name in two folders are called by their paths."""
+    """Files of one name in two folders are called by these, and a file given twice by a number."""
     other = tmp_path / "other"
     other.mkdir()
     copy = other / design.name
     copy.write_text(LOGS, encoding="utf-8")
     told = run("report", design, copy)
-    assert all(f"{label} {path}</a>" in told.out for label, path in (("A", design), ("B", copy)))
+    for label, path in (("A", design), ("B", copy)):
+        assert f"{label} {path.parent.name}/{path.stem}</a>" in told.out
+    told = run("report", design, design)
+    assert "A logs</a>" in told.out
+    assert "B logs#2</a>" in told.out
 
 
 def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path) -> None:
@@ -99,3 +104,20 @@ def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:
     told = run("report", design, "-o", page)
     assert (2, False) == (told.code, page.exists())
     assert "hots" in told.err
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/logs.toml"], ["logs"]),
+        (["a/logs.toml", "a/logs.toml"], ["logs", "logs#2"]),
+        (["a/logs.toml", "b/logs.toml"], ["a/logs", "b/logs"]),
+        (["logs.toml", "b/logs.toml", "c/hosts.toml"], ["logs", "b/logs", "hosts"]),
+        (["/x/a/logs.toml", "/y/a/logs.toml"], ["x/a/logs", "y/a/logs"]),
+        (["a/logs.toml", "b/logs.toml", "a/logs.toml"], ["a/logs", "b/logs", "a/logs#2"]),
+        (["-", "-"], ["-", "-#2"]),
+    ],
+)
+def test_designs_are_called_by_their_files(paths: list[str], names: list[str]) -> None:
+    """By as much of the path as tells them apart, and never by all of it without need."""
+    assert names == names_of(paths)

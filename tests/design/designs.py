@@ -215,7 +215,9 @@ def _words(draw: st.DrawFn) -> dict[str, Any]:
         for name, field in key.all_fields.items()
     }
     for name, field in key.all_fields.items():
-        heavy = draw(st.lists(strategies.values(field).filter(_is_of_toml), max_size=2))
+        heavy = draw(
+            st.lists(strategies.values(field).filter(_is_of_toml), max_size=2, unique=True)
+        )
         declared[names[name]] |= {"heavy": heavy} if heavy else {}
     for name in given[len(names) :]:
         extra = draw(strategies.field_words("text"))

@@ -321,3 +321,19 @@ def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
         Design("t", "[hosst][ts]", fields={"host": "txt", "ts": "timestamp_ms"})
     told = {mistake.path: mistake for mistake in caught.value.mistakes}
     assert "Did you mean host?" == told["key[0]"].remedy
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('type = "text", heavy = ["z", "y", "z"]', "fields.f.heavy[2]: z stands twice"),
+        ('type = "timestamp_s", heavy = ["2024-01-31", "2024-01-31T00:00:00Z"]',
+         "fields.f.heavy[1]: 2024-01-31T00:00:00Z stands twice"),
+        ('type = "u8", heavy = [1, "1"]', "fields.f.heavy[1]: 1 stands twice"),
+    ],
+)  # fmt: skip
+def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:
+    """However it is written: a list that names one twice was meant to name two."""
+    text = f'table = "t"\nkey = "[f]"\n[fields]\nf = {{ {words} }}\nv = "u8"\n'
+    [mistake] = mistakes_of(text)
+    assert f"{said}; expected each value once." == str(mistake)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +82,9 @@ def test_a_table_comes_at_the_end() -> None:
 
 
 def test_a_word_is_taken_away() -> None:
-    """With its line, or with its comma."""
+    """With its line, or with its comma; a comment stays."""
     after = rewritten(TEXT, {("families", "d", "versions"): None, ("fields", "b", "type"): None})
-    assert '[families.d]  # the family\nttl = "30d"' in after
+    assert '[families.d]  # the family\n# one\nttl = "30d"' in after
     assert "b      = { max_bytes = 3 }  # inline" in after
     assert '{ type = "text" }' in rewritten(TEXT, {("fields", "b", "max_bytes"): None})
     assert rewritten(TEXT, {("nothing",): None}) == TEXT
@@ -119,7 +120,10 @@ def test_a_word_comes_beside_the_others_of_its_table(before: str, word: str, aft
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("[f.d]\n  a = 1 # x\n  b = 2\n", "[f.d]\n  b = 2\n"),
+        ("[f.d]\n  a = 1 # x\n  b = 2\n", "[f.d]\n  # x\n  b = 2\n"),
+        ("[f.d]\na = 1 # rowkey: allow x - y\nb = 2\n", "[f.d]\nb = 2\n"),
+        ("[f.d]\r\na = 1 # x\r\nb = 2\r\n", "[f.d]\r\n# x\r\nb = 2\r\n"),
+        ("[f.d]\na = 1 # x", "[f.d]\n# x"),
         ("[f.d]\na = [\n  1, # x\n]\n# y\n", "[f.d]\n# y\n"),
         ("f.d.a = 1  # x\n", "f.d = {}  # x\n"),
         ("[f]\nd.a = 1\nd.b = 2\n", "[f]\nd.b = 2\n"),
@@ -135,6 +139,17 @@ def test_a_word_that_goes_leaves_its_table(before: str, after: str) -> None:
 
 WORDS = st.sampled_from(["versions", "ttl", "bloom", "compression", "encoding"])
 EXAMPLES = sorted(kind.good for kind in RULES.values())
+
+
+@given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))
+def test_no_comment_is_lost(text: str, words: Mapping[str, Any]) -> None:
+    """Behind whichever line it stands: a reason of years ago is nobody's to drop."""
+    lines = [
+        f"{line} # of {n}" if " = " in line else line for n, line in enumerate(text.split("\n"))
+    ]
+    text = "\n".join(lines)
+    after = rewritten(text, {("families", "d", word): value for word, value in words.items()})
+    assert re.findall("# of .*", text) == re.findall("# of .*", after)
 
 
 @given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))

@@ -319,3 +319,21 @@ def test_a_proposal_keeps_what_spreads() -> None:
         found = proposed_key(key, {"kind": Equal("INFO")}, parse_order("ts"))
         assert found is not None
         assert found.key.startswith(f"{front}[kind][ts][host]")
+
+
+def test_the_ends_of_a_stretch_are_times() -> None:
+    """Also where the first key behind it ends early: what it lacks are zeros."""
+    key = bind_key("[mod(size, 4)][at][size]", {**LOGS, "at": "timestamp_s"})
+    where = "at >= '2024-01-01T00:00:00Z' and at < '2024-01-02T00:00:00Z'"
+    found = told(where, key=key)
+    assert (
+        "mod 0, from at 2024-01-01T00:00:00Z up to at 2024-01-02T00:00:00Z" == found.ranges[0].words
+    )
+
+
+@pytest.mark.parametrize(("form", "digits"), [("", "0cc175b9"), (", as=hex", "0cc175b9")])
+def test_a_digest_is_named_as_one(form: str, digits: str) -> None:
+    """Its digits are not the user's, and digits are not spelled in digits again."""
+    key = bind_key(f"[digest(host, 4{form}, hash=md5)][ts]", LOGS)
+    found = told("host = 'a'", key=key)
+    assert f"digest {digits}" == found.ranges[0].words

@@ -164,13 +164,14 @@ def bind_splits(words: Any, mistakes: Mistakes) -> Cut:
         words: nothing, a name, a list of keys, or a table with `algorithm` and its arguments.
         mistakes: where what is wrong is noted.
     """
-    nothing = Cut("explicit", CutRequest(listed=()))
+    listed = next(name for name, kind in SPLITS.items() if kind.needs == {"listed"})
+    nothing = Cut(listed, CutRequest(listed=()))
     if words is None:
         return nothing
     if isinstance(words, str):
         words = {"algorithm": words}
     if isinstance(words, tuple | list):
-        return Cut("explicit", CutRequest(listed=_keys(words, "splits", mistakes)))
+        return Cut(listed, CutRequest(listed=_keys(words, "splits", mistakes)))
     if isinstance(words, dict):
         return _from_table(words, mistakes) or nothing
     mistakes.add("splits", f"{shown(words)} does not fit", "a name, a table or a list of keys")

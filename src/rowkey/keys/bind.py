@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Mistakes, Refused, did_you_mean
+from rowkey.errors import Mistakes, Refused, did_you_mean, printable
 from rowkey.keys.contract import Context, Count, Part, Pick, Transform
 from rowkey.keys.fields import KINDS as TYPES
 from rowkey.keys.parts.constant import ConstantPart
 from rowkey.keys.parts.field import Field, field_part
 from rowkey.keys.parts.nullable import Nullable
 from rowkey.keys.transforms import KINDS as TRANSFORMS
-from rowkey.schema import Call, Constant, Duration, FieldRef, FieldWords, Scalar, Term
+from rowkey.schema import Call, Constant, Duration, FieldRef, FieldWords, Scalar, Term, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,11 +63,17 @@ def _bind_field(
         mistakes.refused(path, refusal)
         return None
     before = len(mistakes.found)
-    for index, value in enumerate(words.heavy):
+    seen: set[Value] = set()
+    for index, given_value in enumerate(words.heavy):
         try:
-            field.type.declared(value)
+            value = field.type.declared(given_value)
         except Refused as refusal:
             mistakes.refused(f"{path}.heavy[{index}]", refusal)
+            continue
+        if value in seen:
+            what = f"{printable(field.type.show(value))} stands twice"
+            mistakes.add(f"{path}.heavy[{index}]", what, "each value once")
+        seen.add(value)
     return field if len(mistakes.found) == before else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import spans_of, toml_name, toml_value
@@ -21,9 +22,9 @@ def rewritten(text: str, changes: Mapping[Steps, Any]) -> str:
         text: the file, which is TOML; with or without a byte order mark, its lines ended either
             way.
         changes: the new value of each word, by its steps: ("families", "d", "ttl"); None takes the
-            word away, with its line and what is said behind it there. A word that is not there is
-            written beside the others of its table, whether they stand under a header, in braces,
-            or with dots in their names; a table that is not there comes at the end.
+            word away; what is said behind it there becomes a line of its own. A word that is not
+            there is written beside the others of its table, whether they stand under a header, in
+            braces, or with dots in their names; a table that is not there comes at the end.
 
     Cost: one pass over the text for each change.
 
@@ -37,6 +38,8 @@ def rewritten(text: str, changes: Mapping[Steps, Any]) -> str:
 
 
 _BOM = "\ufeff"
+_ALLOWS = re.compile(r"#\s*rowkey:\s*allow\b")
+"""A comment that allows what is found in its line: it goes with the line."""
 
 
 def _changed(text: str, path: Steps, value: Any) -> str:
@@ -131,8 +134,10 @@ def _removed(text: str, path: Steps, spans: Spans) -> str:
         return f"{text[:start]}{_dotted(path[len(path) - written : -1])} = {{}}{text[stop:]}"
     if path in spans.owners:
         newline = text.find("\n", stop)
-        line = text.rfind("\n", 0, start) + 1
-        return text[:line] + (text[newline + 1 :] if newline >= 0 else "")
+        line, end = text.rfind("\n", 0, start) + 1, newline + 1 if newline >= 0 else len(text)
+        comment = text[stop:end].lstrip(" \t")
+        is_kept = comment.startswith("#") and not _ALLOWS.match(comment)
+        return text[:line] + f"{text[line:start]}{comment}" * is_kept + text[end:]
     before, after = text[:start].rstrip(), text[stop:].lstrip()
     if after.startswith(","):
         return f"{text[:start]}{after[1:].lstrip()}"

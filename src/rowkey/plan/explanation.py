@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import Refused
 from rowkey.plan.narration import lines_of
 from rowkey.plan.proposal import Proposal, proposed_key, serving_key
 from rowkey.plan.ranges import KeyRange, Plan, plan_read
@@ -207,7 +208,21 @@ def _front(plan: Plan, one: KeyRange) -> bytes:
 
 def _past(key: Key, shared: str, end: bytes) -> str:
     """What an end of a range says besides what all its keys share."""
-    return key.show(end).removeprefix(f"{shared}, ")
+    return key.show(_whole(key, end)).removeprefix(f"{shared}, ")
+
+
+def _whole(key: Key, end: bytes) -> bytes:
+    """An end of a range with the zeros that its last part lacks: no key lies between the two."""
+    at = 0
+    for part in key.parts:
+        width = part.framing.width
+        if at < len(end) and width is not None and len(end) < at + width:
+            return end.ljust(at + width, b"\0")
+        try:
+            at = part.measure(end, at)
+        except Refused:
+            break
+    return end
 
 
 def _said(field: Field, bound: Bound) -> str:

@@ -229,7 +229,8 @@ def _is_told(one: Measure) -> bool:
 
 def _read_title(found: Comparison, name: str | None) -> str:
     if name is None:
-        return f"all reads, {'by their rates' if found.has_rates else 'as if equally frequent'}"
+        often = "by their rates" if found.has_rates else "each as often as the others"
+        return f"all reads, {often}"
     share = f", {found.weights[name]:.0%} of the reads" if found.has_rates else ""
     return f"read {name}{share}"
 
@@ -275,12 +276,23 @@ def _notes(found: Comparison) -> Iterator[str]:
     if missing:
         widths = ", ".join(_label(one).removeprefix("skew, ") for one in missing)
         yield f"no skew in windows of {widths}: {missing[-1].figures[0].reason}"
+    yield from _absences(found, missing)
+    if not found.designs[0].is_measured:
+        yield "bytes of an event are told from the widths of fields: the sample lacks some of them"
+
+
+def _absences(found: Comparison, told: Sequence[Measure]) -> Iterator[str]:
+    """Why figures are missing, each reason once for all designs and measures it holds of."""
+    without: dict[tuple[str, str], list[str]] = {}
     for one in found.measures:
-        if one in missing:
+        if one in told:
             continue
         for label, figure in zip(_labels(found), one.figures, strict=True):
             if figure.value is None and (one.name, figure.reason) != ("encode_us", ""):
                 of = f"read {one.read}: " if one.read is not None else ""
-                yield f"{NOTHING} {label}, {of}{_label(one).strip()}: {figure.reason}"
-    if not found.designs[0].is_measured:
-        yield "bytes of an event are told from the widths of fields: the sample lacks some of them"
+                without.setdefault((f"{of}{_label(one).strip()}", figure.reason), []).append(label)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (what, reason), labels in without.items():
+        alike.setdefault((", ".join(labels), reason), []).append(what)
+    for (labels_said, reason), whats in alike.items():
+        yield f"{NOTHING} {labels_said}; {', '.join(whats)}: {reason}"

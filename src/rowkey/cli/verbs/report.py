@@ -74,7 +74,7 @@ def command(
         raise click.UsageError(
             f"{len(designs)} designs are given; a page has {MOST_DESIGNS} or fewer."
         )
-    read = [(n, Design.read(path)) for n, path in zip(_names(designs), designs, strict=True)]
+    read = [(n, Design.read(path)) for n, path in zip(names_of(designs), designs, strict=True)]
     words = None if sample_format is None else {"kind": sample_format}
     asked = _Asked(sample, words, second_half, seed, progress)
     judged, comparison = _all_judged(read, asked)
@@ -151,11 +151,25 @@ def _judged(name: str, design: Design, asked: _Asked, *, half: bool) -> Judged:
     return judged(name, found, asked.sample, asked.words)
 
 
-def _names(paths: tuple[str, ...]) -> list[str]:
-    """What each design is called: the name of its file, or its path where two are the same."""
+def names_of(paths: Sequence[str]) -> list[str]:
+    """What each design is called: as much of its file's path, from the end, as tells it apart.
+
+    A design that is given twice gets a number.
+
+    >>> names_of(["a/logs.toml", "b/logs.toml", "b/hosts.toml", "b/hosts.toml"])
+    ['a/logs', 'b/logs', 'hosts', 'hosts#2']
+    """
     from pathlib import Path
 
-    stems = [Path(path).stem for path in paths]
-    return [
-        path if stems.count(stem) > 1 else stem for path, stem in zip(paths, stems, strict=True)
-    ]
+    parts = [(*Path(path).parent.parts, Path(path).stem) for path in paths]
+    names = []
+    for number, own in enumerate(parts):
+        others = {one for one in parts if one != own}
+        least = next(
+            n
+            for n in range(1, len(own) + 1)
+            if n == len(own) or all(one[-n:] != own[-n:] for one in others)
+        )
+        again = parts[:number].count(own)
+        names.append("/".join(own[-least:]).replace("//", "/") + f"#{again + 1}" * bool(again))
+    return names

@@ -77,6 +77,11 @@ class Digest(Transform):
         kept = self.hash(data)[: self.n]
         return kept.hex().encode() if self.is_hex else kept
 
+    def show(self, piece: bytes) -> str:
+        """Its digits, behind its own name: they are nobody's value."""
+        digits = piece.decode("ascii", "replace") if self.is_hex else piece.hex()
+        return f"{self.title} {digits}"
+
     def encode(self, row: Row) -> bytes:
         return self._cut(b"".join([part.encode(row) for part in self.inputs]))
 

@@ -246,14 +246,17 @@ def _missing(found: Document, designs: Sequence[Document], words: Words) -> Iter
     ]
     if widths:
         yield words("figures.thin", widths=", ".join(f"{width} s" for width in widths))
+    without: dict[tuple[str, ...], list[str]] = {}
     for one in found["measures"]:
         if one["name"].startswith("skew_") or one["name"] == "encode_us":
             continue
         for design, figure in zip(designs, one["figures"], strict=True):
             if figure["value"] is None:
                 reason = words.phrase(figure["reason"]) or words("compared.no_figure")
-                of = [called(design), *filter(None, [one["read"]]), label_of(one, words)]
-                yield f"{', '.join(of)}: {reason}"
+                what = (*filter(None, [one["read"]]), label_of(one, words), str(reason))
+                without.setdefault(what, []).append(called(design))
+    for (*of, reason), names in without.items():
+        yield f"{', '.join([*names, *of])}: {reason}"
 
 
 def _by_design(found: Document, designs: Sequence[Document], words: Words) -> Html:
