@@ -94,6 +94,8 @@ class HotEntity(Cause):
         if evidence.entities < 2 and len(evidence.keys) < SAMPLED:
             return None  # a few rows of one value tell of no other, but not that there is none
         values = Values(evidence, evidence.entity_fields)
+        if evidence.entities < 2:  # divided by boundaries, its rows are a front
+            return _over_all(evidence, values, TOGETHER)
         return _over_all(evidence, values, TOGETHER) or _in_windows(evidence) or _divided(evidence)
 
 
