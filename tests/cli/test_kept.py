@@ -58,6 +58,7 @@ class Place:
     ) -> tuple[Outcome, list[str], list[str]]:
         """What it prints as a process, with the modules that it loaded and the files it opened."""
         environment = {"ROWKEY_CACHE_DIR": str(self.folder / "kept"), "PYTHONPATH": str(self.code)}
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # which would make all folders new
         done = subprocess.run(
             [sys.executable, "-c", START, *words],
             cwd=self.folder,
@@ -146,6 +147,7 @@ def test_a_process_knows_the_code_that_it_loaded(copied: Place) -> None:
 def test_a_reader_that_has_gone_is_told_as_ever(copied: Place) -> None:
     """A kept answer into a closed pipe ends with 141, as one that is judged does."""
     copied.apart("logs.toml")
+    assert 1 == len(copied.kept)
     reader, writer = os.pipe()
     os.close(reader)
     found, _, opened = copied.apart("logs.toml", stdout=writer)
@@ -187,7 +189,7 @@ def test_a_design_that_is_gone_is_told(place: Place) -> None:
     assert "cannot be read" in found.out
 
 
-@pytest.mark.parametrize("change", ["changed", "gone", "new"])
+@pytest.mark.parametrize("change", ["changed", "gone", "new", "replaced"])
 def test_code_that_changed_is_asked_anew(place: Place, change: str) -> None:
     """A module of another time, one that is not there, and a folder with one more."""
     place.check("front.toml")
@@ -196,6 +198,10 @@ def test_code_that_changed_is_asked_anew(place: Place, change: str) -> None:
         os.utime(place.code / "rule.py", (LONG_AGO_S + 1, LONG_AGO_S + 1))
     elif change == "gone":
         (place.code / "rule.py").unlink()
+    elif change == "replaced":  # by one of its size and time, as copies have that keep them
+        shutil.copy2(place.code / "rule.py", place.folder / "other.py")
+        (place.folder / "other.py").replace(place.code / "rule.py")
+        os.utime(place.code, (LONG_AGO_S, LONG_AGO_S))
     else:
         (place.code / "another.py").touch()
     assert not place.check("front.toml")[1]
@@ -273,6 +279,29 @@ def test_a_home_is_found_as_others_find_it(
     assert 1 == len([*(place.folder / folder / "rowkey").iterdir()])
 
 
+@pytest.mark.parametrize("cache", ["", "relative"])
+def test_who_has_no_home_keeps_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
+    """An account of a container may have none; a relative folder would be another everywhere."""
+    monkeypatch.delenv("ROWKEY_CACHE_DIR")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    before = {*place.folder.iterdir()}
+    place.check("logs.toml")
+    assert before == {*place.folder.iterdir()}
+
+
+def test_where_others_offer_kinds_nothing_is_kept(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What theirs look at is theirs."""
+    monkeypatch.setattr("rowkey.kinds._points", lambda: ("one",))
+    monkeypatch.setattr("rowkey.kinds._from_outside", lambda contract: ())
+    place.check("front.toml")
+    assert [] == place.kept
+
+
 def test_old_answers_go_where_there_are_many(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The older half of them; the new one is kept."""
     monkeypatch.setattr(kept, "MOST", 4)
@@ -281,7 +310,10 @@ def test_old_answers_go_where_there_are_many(place: Place, monkeypatch: pytest.M
         path = place.folder / "kept" / f"{number}.answer"
         path.write_bytes(b"")
         os.utime(path, (LONG_AGO_S + number,) * 2)
+    others = {f"{number}.txt" for number in range(9)}
+    for name in others:
+        (place.folder / "kept" / name).touch()
     place.check("front.toml")
     left = {path.name for path in place.kept}
-    assert {"2.answer", "3.answer", "4.answer"} < left
-    assert 4 == len(left)
+    assert others | {"2.answer", "3.answer", "4.answer"} < left
+    assert len(others) + 4 == len(left)

@@ -2,10 +2,11 @@
 
 Loading what judges takes a quarter of a second, which a hook or an editor pays for each file it
 asks about. What comes from files alone is the same as long as they are: the design files by their
-bytes, every module that was loaded by its size and time, and the folders in which a module that was
-not there could appear. Whatever was told aside, read of a sample or mended is never kept. An answer
-is written as Python writes compiled modules, by `marshal`: JSON would take as long to load as all
-the rest.
+bytes, every module that was loaded by its size, place and times, and the folders in which a module
+that was not there could appear. Whatever was told aside, read of a sample or mended is never kept,
+and nothing is where another package offers kinds, which may look at what nobody here knows of. An
+answer is written as Python writes compiled modules, by `marshal`: JSON would take as long to load
+as all the rest.
 
 An answer lies in `ROWKEY_CACHE_DIR`, or else in `rowkey` under `XDG_CACHE_HOME` or `~/.cache`; an
 empty `ROWKEY_CACHE_DIR` keeps nothing. Where it cannot be written, the command works as without.
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 FORM = 1
 """Goes up when what an answer says of itself changes."""
-MOST = 500
-"""Answers that are kept; of more, the older half goes."""
+MOST = 200
+"""Answers that are kept, of about 50 kB each; of more, the half that was written first goes."""
+ENDING = ".answer"
+"""Of the files that are ours: the folder may hold others."""
 LARGEST_BYTES = 1 << 20
 """Design files longer than this are judged each time."""
 _SETTLED_S = 2.0
@@ -67,6 +70,7 @@ def again(words: Sequence[str]) -> int | None:
 
 def keeping(verb: Callable[..., int]) -> Callable[..., int]:
     """A verb whose answers are kept, unless it is told not to, or answers from more than files."""
+    from rowkey.kinds import any_from_outside
 
     @wraps(verb)
     def run(designs: tuple[str, ...], *given: Any, no_cache: bool, **words: Any) -> int:
@@ -78,7 +82,7 @@ def keeping(verb: Callable[..., int]) -> Callable[..., int]:
             left = verb(designs, *given, **words)
         finally:
             sys.stdout, sys.stderr = heard.stream, aside.stream
-        is_whole = not aside.parts and _SAMPLES not in sys.modules
+        is_whole = not (aside.parts or _SAMPLES in sys.modules or any_from_outside())
         if before is not None and before == _bytes_of(designs) and is_whole:
             _keep({"designs": before, "out": "".join(heard.parts), "left": left})
         return left
@@ -121,7 +125,7 @@ def _keep(answer: dict[str, Any]) -> None:
         folder = os.path.dirname(path)  # noqa: PTH120 - as above
         os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - as above
         _prune(folder)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as part:
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=ENDING, delete=False) as part:
             marshal.dump({**answer, "asked": _asked(words), "code": code}, part)
         os.replace(part.name, path)  # noqa: PTH105 - as above
 
@@ -130,15 +134,18 @@ def _path_of(words: Sequence[str]) -> str | None:
     """Where the answer to these words would lie, asked here and now; None if none is kept."""
     folder = os.environ.get("ROWKEY_CACHE_DIR")
     if folder is None:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
-        folder = os.path.join(home, "rowkey")  # noqa: PTH118 - pathlib is slow
+        home = os.environ.get("XDG_CACHE_HOME", "")
+        # A relative one is to be ignored, says its specification; who has no home has no cache.
+        if not os.path.isabs(home):  # noqa: PTH117 - pathlib is slow
+            home = os.path.expanduser("~/.cache")  # noqa: PTH111 - as above
+        folder = os.path.join(home, "rowkey") if os.path.isabs(home) else ""  # noqa: PTH117, PTH118
     if not folder or sys.stdout is None:
         return None
     try:
         named = crc32(repr(_asked(words)).encode(errors="backslashreplace"))
     except (OSError, ValueError):
         return None
-    return os.path.join(folder, f"{named:08x}.answer")  # noqa: PTH118 - as above
+    return os.path.join(folder, f"{named:08x}{ENDING}")  # noqa: PTH118 - as above
 
 
 def _asked(words: Sequence[str]) -> list[object]:
@@ -173,27 +180,27 @@ def _code() -> list[str]:
 
 
 def _times_of(paths: Iterable[str]) -> dict[str, list[int]] | None:
-    """Time and size of each file or folder; None if one is gone."""
+    """What tells each file or folder from another in its place; None if one is gone."""
     try:
         told = [(path, os.stat(path)) for path in paths]  # noqa: PTH116 - as above
     except (OSError, ValueError):
         return None
-    return {path: [one.st_mtime_ns, one.st_size] for path, one in told}
+    return {path: [one.st_mtime_ns, one.st_ctime_ns, one.st_ino, one.st_size] for path, one in told}
 
 
 def _is_settled(times: dict[str, list[int]]) -> bool:
     """Whether no code is so new that a change behind this moment could bear the same time."""
     import time
 
-    newest = max((changed for changed, _ in times.values()), default=0)
+    newest = max((changed for changed, *_ in times.values()), default=0)
     return time.time() - newest / 1e9 > _SETTLED_S
 
 
 def _prune(folder: str) -> None:
-    """Drop the older half of the answers, once there are too many."""
+    """Drop the older half of the answers, once there are too many; what else is there stays."""
     with os.scandir(folder) as entries:
-        files = [(entry.stat().st_mtime_ns, entry.path) for entry in entries if entry.is_file()]
-    if len(files) <= MOST:
+        ours = [entry for entry in entries if entry.name.endswith(ENDING) and entry.is_file()]
+    if len(ours) <= MOST:
         return
-    for _, path in sorted(files)[: len(files) // 2]:
-        os.unlink(path)  # noqa: PTH108 - as above
+    for entry in sorted(ours, key=lambda entry: entry.stat().st_mtime_ns)[: len(ours) // 2]:
+        os.unlink(entry.path)  # noqa: PTH108 - as above
