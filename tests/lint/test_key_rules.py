@@ -246,3 +246,22 @@ def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: 
     )
     [told] = check(Design.loads(text), select=["RK104"]).found
     assert said in told.what
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ({"type": "text", "max_bytes": 40}, "10.0.{}.7", ['Declare type = "ipv4".']),
+        ("ipv4", "10.0.{}.7", []),
+        ("uuid", "00112233-4455-6677-8899-aabbccddee{:02x}", []),
+    ],
+)
+def test_a_value_is_spelled_out_only_in_a_text(
+    tmp_path: Path, declared: Any, text: str, expected: list[str]
+) -> None:
+    """A type whose values are shown as text keeps them in its own bytes."""
+    sample = tmp_path / "rows.csv"
+    sample.write_text("id,value\n" + "".join(f"{text.format(n)},1\n" for n in range(60)))
+    design = Design("t", "[id]", fields={"id": declared, "value": "u8"}, splits=["8"])
+    told = check(design, look(design, sample), select=["RK113"]).found
+    assert expected == [one.remedy for one in told]
