@@ -173,7 +173,9 @@ def test_columns_that_reads_test_stay_apart() -> None:
         (94_608_000, ""),
         (157_680_000, ""),
         (1_000_000, ""),
-        (600_000, ""),
+        (300_000, "300000 seconds are 3.47 days; as milliseconds they were 5 minutes"),
+        (600_000, "600000 seconds are 6.94 days; as milliseconds they were 10 minutes"),
+        (500_000, ""),
         ('"1000d"', ""),
     ],
 )
