@@ -118,3 +118,29 @@ def test_prefix_bloom_carries_its_length() -> None:
         Family("d", bloom="ROWPREFIX_FIXED_LENGTH(12)").prefix_length,
     ]
     assert [None, 12] == lengths
+
+
+@pytest.mark.parametrize(
+    ("ttl", "days"),
+    [
+        (2_592_000_000, 30),
+        (31_536_000_000, 365),
+        (2_592_000_001, None),  # no span that anybody means
+        (2_147_483_648, None),
+        (86_400_000 * 10**9, None),  # as milliseconds it is too long as well
+        (0, None),
+        (-86_400_000, None),
+    ],
+)
+def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: int | None) -> None:
+    """More than HBase can store, and a thousandth of it a usual time to live."""
+    [refusal] = check_family("d", {"ttl": ttl})
+    assert refusal.mistake.remedy == (
+        "" if days is None else f'It is in seconds, and {ttl} ms are {days} days: write "{days}d".'
+    )
+
+
+def test_other_numbers_are_no_times() -> None:
+    """Versions that are too many are not taken for days."""
+    [refusal] = check_family("d", {"versions": 2_592_000_000})
+    assert not refusal.mistake.remedy

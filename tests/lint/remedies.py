@@ -93,6 +93,12 @@ def _part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Word
         yield _with(_cut(words, finding.remedy), key=key)
 
 
+def _other_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """A part of the key in the place of another that is named."""
+    assert match[2] in words["key"]
+    yield _with(_cut(words, finding.remedy), key=words["key"].replace(match[2], match[1], 1))
+
+
 def _without_option(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
     """A part without an option, or with a digest of it in front."""
     bare = re.sub(rf",\s*{match[1]}", "", finding.value)
@@ -275,6 +281,7 @@ CHANGES: list[tuple[str, Change]] = [
     (r"put (\w+) into the key and (\[.+?\]) in front", _row_into_front),
     (r"(\[\w+\([^\]]*\)\]) in front(?! of)", _in_front),
     (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _part),
+    (r"^Write (\[.+?\]) in place of (\[.+?\])[.,]", _other_part),
     (r"^Write (\[.+?\])(?: in its place)?[.,]", _part),
     (r"^Leave (as=\w+) out; or put (\[.+?\]) in front of (\w+) itself", _without_option),
     (r"^Leave (\['.+?'\]) out(?:, and write (\w+) in its default encoding)?\.$", _no_constant),

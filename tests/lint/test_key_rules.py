@@ -246,3 +246,57 @@ def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: 
     )
     [told] = check(Design.loads(text), select=["RK104"]).found
     assert said in told.what
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ({"type": "text", "max_bytes": 40}, "10.0.{}.7", ['Declare type = "ipv4".']),
+        ("ipv4", "10.0.{}.7", []),
+        ("uuid", "00112233-4455-6677-8899-aabbccddee{:02x}", []),
+    ],
+)
+def test_a_value_is_spelled_out_only_in_a_text(
+    tmp_path: Path, declared: Any, text: str, expected: list[str]
+) -> None:
+    """A type whose values are shown as text keeps them in its own bytes."""
+    sample = tmp_path / "rows.csv"
+    sample.write_text("id,value\n" + "".join(f"{text.format(n)},1\n" for n in range(60)))
+    design = Design("t", "[id]", fields={"id": declared, "value": "u8"}, splits=["8"])
+    told = check(design, look(design, sample), select=["RK113"]).found
+    assert expected == [one.remedy for one in told]
+
+
+HEX = {
+    "id": {"type": "hex", "width": 32},
+    "name": {"type": "text", "max_bytes": 90, "mean_bytes": 60},
+}
+IDS = "Put ids for names, or pack the columns into one cell; "
+EVENLY = 'cut with splits = { algorithm = "uniform", regions = 2 }'
+
+
+@pytest.mark.parametrize(
+    ("key", "remedy"),
+    [
+        ("[id]", f"Write [id:bytes] in place of [id], and {EVENLY}."),
+        ("[bucket(id, 8)][id]", "Write [id:bytes] in place of [id]."),
+        ("[name][id]", "Write [id:bytes] in place of [id]."),
+        ("[id:bytes]", None),
+        ("[name]", IDS),
+        ("[name][id:bytes]", IDS),
+        # Four bytes would lose what is less than a second, and digits are longer.
+        ("[name][at]", IDS),
+        ("[name][at:calendar]", "Write [at] in place of [at:calendar]."),
+        # A u32 has no room for each u64.
+        ("[name][number]", IDS),
+        ("[name][odd]", IDS),
+    ],
+)
+def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) -> None:
+    """An id that is spelled in digits is an id: the same in bytes is half of it."""
+    others = {"at": "timestamp_ms", "number": "u64", "odd": {"type": "hex", "width": 7}}
+    fields = {n: words for n, words in (HEX | others).items() if n in key} | {"value": "u8"}
+    told = check(Design("t", key, fields=fields, splits=["8"]), select=["RK107"]).found
+    assert ([] if remedy is None else [remedy]) == [
+        IDS if one.remedy.startswith(IDS) else one.remedy for one in told
+    ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import Finding, check, look
+from rowkey.lint import Finding, Subject, check, look
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -238,11 +238,85 @@ def test_the_sources_table_is_quoted_where_it_fails(rate: int, said: str) -> Non
     assert 9 == len(told[0].evidence["opinions"])
 
 
+CRAWL = """\
+table  = "crawl"
+key    = "[bucket(url, 16)][url]"
+splits = { algorithm = "per_bucket", regions = REGIONS }
+
+[fields]
+url  = { type = "text", max_bytes = 2000, mean_bytes = 80, distinct = 1000000000 }
+html = { type = "bytes", max_bytes = 2000000, mean_bytes = 40000 }
+
+[cluster]
+servers = SERVERS
+"""
+"""37,353 GiB, which are 3,736 regions of 10 GiB."""
+
+
+@pytest.mark.parametrize(
+    ("regions", "servers", "expected"),
+    [
+        # 467 a server are too many, so that no number of regions is right for eight servers.
+        (16, 8, {"RK802": "Take 19 servers or more, or raise MAX_FILESIZE."}),
+        (1_600, 8, {"RK802": "Take 19 servers or more, or raise MAX_FILESIZE."}),
+        (3_744, 8, {"RK801": "Take 1,600 or fewer, in a multiple of 8, and raise MAX_FILESIZE; or "
+                             "take 19 servers or more."}),
+        (16, 19, {"RK802": "Create 3,744 regions, or raise MAX_FILESIZE."}),
+        (3_744, 19, {}),
+    ],
+)  # fmt: skip
+def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[str, str]) -> None:
+    """What one rule has to be created, the other does not call too many."""
+    text = CRAWL.replace("REGIONS", str(regions)).replace("SERVERS", str(servers))
+    design = Design.loads(text, source="design.toml")
+    told = check(design, select=["RK801", "RK802"]).found
+    assert expected == {one.code: one.remedy for one in told}
+
+
 def test_rows_that_are_written_again_do_not_grow() -> None:
     """A table of states has as many rows as entities, whatever the rate."""
     more = "[families.d]\nversions = 1\n[writes]\nrate = '90000/s'"
     assert ["info"] == severities("RK803", more)
     assert [] == severities("RK803", more, "[bucket(host, 16)][host]")
+
+
+COUNTER = """\
+table  = "counts"
+key    = "[bucket(page, 16)][page][day]"
+splits = "per_bucket"
+
+[fields]
+page = { type = "u64", distinct = PAGES }
+day  = "date"
+hits = "u64"
+
+[families.d]
+versions = VERSIONS
+
+[writes]
+arrival = "clock"
+time    = "day"
+rate    = "20000/s"
+"""
+
+
+@pytest.mark.parametrize(
+    ("pages", "versions", "rows"),
+    [
+        (1_000, 1, None),  # 1,000 rows a day, however often they are counted up
+        (100_000_000, 1, 100_000_000),
+        (1_000_000_000_000, 1, 20_000 * 86_400),  # every event may be of another page
+        (1_000_000, 100, 100_000_000),
+    ],
+)
+def test_what_stays_of_a_day_is_what_grows(pages: int, versions: int, rows: int | None) -> None:
+    """Rows that are written again all day are there once, or as often as versions are kept."""
+    text = COUNTER.replace("PAGES", str(pages)).replace("VERSIONS", str(versions))
+    design = Design.loads(text, source="design.toml")
+    told = check(design, select=["RK803"]).found
+    each = Subject(design).event_bytes
+    stay = [one.evidence["bytes_a_day"] for one in told]
+    assert stay == ([] if rows is None else [pytest.approx(rows * each)])
 
 
 def test_a_heap_is_too_small_for_what_the_size_asks_for() -> None:

@@ -165,6 +165,51 @@ def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
     assert sizes[2] == 0
 
 
+@pytest.mark.parametrize(
+    ("users", "items", "words", "expected"),
+    [
+        # Who follows whom: nobody says how many of all pairs there are.
+        (1_000_000, 500_000, {}, 0),
+        # A year of events is a fiftieth of the pairs: they tell no more.
+        (1_000_000, 500_000, {"rate": "300/s"}, 0),
+        # A second brings as many as there are pairs.
+        (50, 4, {"rate": "300/s"}, 200),
+        (50, 4, {}, 0),
+        # One of the two tells rows apart alone.
+        (50, 1, {}, 50),
+        # What is kept for a while is what came, and no more than the pairs.
+        (1_000_000, 500_000, {"rate": "300/s", "ttl": "100s"}, 30_000),
+        (50, 4, {"rate": "300/s", "ttl": "100s"}, 200),
+        (50, 4, {"ttl": "100s"}, 0),
+    ],
+)
+def test_pairs_of_values_are_rows_only_where_they_come(
+    users: int, items: int, words: dict[str, str], expected: int
+) -> None:
+    """The values of two fields multiplied are a bound: few of all pairs may ever be written."""
+    found = related(users, items, **words)
+    assert expected * found.layout.event_bytes(found.key_bytes()) == found.demand().size
+
+
+def related(users: int, items: int, *, rate: str | None = None, **family: Any) -> Design:
+    """A row for each pair of a user and an item that is written."""
+    fields = {
+        "user": {"type": "u64", "distinct": users},
+        "item": {"type": "u64", "distinct": items},
+        "at": "timestamp_ms",
+    }
+    writes = {} if rate is None else {"rate": rate}
+    return Design("t", "[user][item]", fields=fields, families={"d": family}, writes=writes)
+
+
+def test_a_sample_of_new_pairs_tells_no_number_of_them() -> None:
+    """Where each event is a pair of its own, more are to come; where none is, these are all."""
+    found = related(1_000_000, 500_000)
+    each = found.layout.event_bytes(found.key_bytes())
+    assert 0 == found.demand(counts=RowCounts(events=100, rows=90, once=80)).size
+    assert 40 * each == found.demand(counts=RowCounts(events=100, rows=40, once=0)).size
+
+
 def test_events_that_are_versions_are_kept_as_such() -> None:
     """Where a field is the timestamp of cells, as many of a row stay as the family keeps."""
     fields = {

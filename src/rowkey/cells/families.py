@@ -22,6 +22,9 @@ _BUILDER = "ColumnFamilyDescriptorBuilder"
 _CODECS = ("NONE", "GZ", "SNAPPY", "LZO", "LZ4", "ZSTD", "BZIP2", "LZMA", "BROTLI")
 _PREFIX_BLOOM = re.compile(r"ROWPREFIX_FIXED_LENGTH\(([1-9][0-9]{0,4})\)")
 
+DAY_MS = 86_400_000
+"""Milliseconds of a day, in which a length of time in seconds is sometimes given by mistake."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -84,7 +87,14 @@ class Attribute:
         return match is not None and int(match[1]) <= ROW_BYTES_MOST
 
     def _near(self, value: object) -> str:
-        return did_you_mean(value.upper(), self.choices) if isinstance(value, str) else ""
+        if isinstance(value, str):
+            return did_you_mean(value.upper(), self.choices)
+        if not self.seconds or not isinstance(value, int) or value <= self.most:
+            return ""
+        days, rest = divmod(value, DAY_MS)
+        if rest or value > 1_000 * self.most:
+            return ""
+        return f'It is in seconds, and {value} ms are {days:,} days: write "{days}d".'
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rowkey.regions.boundaries import SPLIT_BYTES_MOST, Boundaries, next_prefix
     from rowkey.regions.growth import Growth, Split, grow
     from rowkey.regions.locator import locate, locate_array, locate_fixed
-    from rowkey.regions.opinions import Demand, Opinion, memstore_regions, opinions_on
+    from rowkey.regions.opinions import ARTICLE, Demand, Opinion, memstore_regions, opinions_on
     from rowkey.regions.placement import balanced_placements, integer_bound, round_robin
     from rowkey.regions.policy import (
         DEFAULT_POLICY,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         threshold,
     )
     from rowkey.regions.ranges import NumberStringSplit, bytes_split, steps_below
-    from rowkey.regions.sizing import Sizing, size_regions
+    from rowkey.regions.sizing import Sizing, servers_for, size_regions
     from rowkey.regions.splits import SPLITS
 else:
     __getattr__ = lazily(
@@ -37,17 +37,18 @@ else:
             "boundaries": "SPLIT_BYTES_MOST Boundaries next_prefix",
             "growth": "Growth Split grow",
             "locator": "locate locate_array locate_fixed",
-            "opinions": "Demand Opinion memstore_regions opinions_on",
+            "opinions": "ARTICLE Demand Opinion memstore_regions opinions_on",
             "placement": "balanced_placements integer_bound round_robin",
             "policy": "DEFAULT_POLICY FLUSH_SIZE MAX_FILE_SIZE SplitPolicy threshold",
             "ranges": "NumberStringSplit bytes_split steps_below",
-            "sizing": "Sizing size_regions",
+            "sizing": "Sizing servers_for size_regions",
             "splits": "SPLITS",
         },
     )
 
 __all__ = [
     "ARGUMENTS",
+    "ARTICLE",
     "DEFAULT_POLICY",
     "FLUSH_SIZE",
     "MAX_FILE_SIZE",
@@ -77,6 +78,7 @@ __all__ = [
     "next_prefix",
     "opinions_on",
     "round_robin",
+    "servers_for",
     "size_regions",
     "steps_below",
     "threshold",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rowkey.errors import counted
@@ -11,6 +11,7 @@ from rowkey.regions.opinions import (
     ARTICLE,
     GIB,
     REGION_BYTES_MOST,
+    SERVER_REGIONS,
     SMALL_TABLE,
     START_REGIONS,
     Demand,
@@ -78,6 +79,26 @@ def size_regions(demand: Demand) -> Sizing:
         opinions=opinions_on(demand),
         bound=integer_bound(regions, demand.servers),
     )
+
+
+def servers_for(demand: Demand) -> int:
+    """The fewest servers, from those there are on, that carry the regions a table should have.
+
+    Args:
+        demand: what the table will hold and stand.
+
+    Source: HBase book, "Number of regions per RS": 200 at most.
+
+    >>> servers_for(Demand(size=1_000 * GIB, servers=8))
+    8
+    >>> servers_for(Demand(size=40_000 * GIB, servers=8))
+    20
+    """
+    each = SERVER_REGIONS[1]
+    servers = max(demand.servers, -(-demand.size // MAX_FILE_SIZE) // each)
+    while size_regions(replace(demand, servers=servers)).regions > each * servers:
+        servers += 1
+    return servers
 
 
 def _wanted(demand: Demand) -> tuple[int, list[str]]:

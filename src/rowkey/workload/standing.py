@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOVING = frozenset({"clock", "sequential", "per"})
 """Arrivals under which the time of events goes on with the clock."""
 NANOS = 10**9
+YEAR_S = 365 * 86_400
+"""Seconds within which what can be written is taken to be, where cells are kept for ever."""
 FEW = 1 << 16
 """Images of a field that all come to be written; of a digest there are more than will ever be."""
 
@@ -66,11 +68,24 @@ def _rows(layout: Layout, writes: Writes, events: float, counts: RowCounts | Non
     seconds = events / writes.rate if writes.rate else inf
     told = [_values(layout, layout.fields[name], writes, seconds) for name in layout.identity]
     is_told = time is not None and _is_whole(layout, time.name)
-    rows = min(events, prod(told))
+    most = _most(told, writes, events)
+    rows = min(events, most)
     if counts is not None and not _goes_on(layout):
         is_told = True
-        rows = min(events, max(prod(told), counts.rows), counts.among(events))
+        rows = min(events, max(most, counts.rows), counts.among(events))
     return rows if rows < inf and (is_told or inf not in told) else None
+
+
+def _most(told: list[float], writes: Writes, events: float) -> float:
+    """How many rows there are at most, by the values that tell them; without end if nobody knows.
+
+    Values of several fields multiplied count what could be written: of all pairs of users few may
+    ever be. They say how many rows there are only where as many events come.
+    """
+    most = prod(told)
+    are_several = sum(values > 1 for values in told) > 1
+    is_open = events == inf and (writes.rate or 0) * YEAR_S < most
+    return inf if are_several and is_open else most
 
 
 def _is_whole(layout: Layout, name: str) -> bool:

@@ -117,6 +117,12 @@ class FieldPart(Part):
     def opens(self) -> Alphabet:
         return self.codec.opens
 
+    @property
+    def narrower(self) -> FieldRef | None:
+        """The field in fewer bytes, where its values and their order stay; None if in no fewer."""
+        word = self.field.type.narrower(self.codec)
+        return None if word is None else FieldRef(self.field.name, word)
+
     def encode(self, row: Row) -> bytes:
         return self.packed(self.field.hold(row[self.field.name]))
 

@@ -115,6 +115,28 @@ class FieldType(ABC):
     def codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
         """An encoding by its word, with its whole-number arguments."""
 
+    def narrower(self, codec: Codec) -> str | None:
+        """The encoding of the fewest bytes among those of a fixed width that say the same.
+
+        Args:
+            codec: one encoding; another one says the same if it takes each value, loses none and
+                sorts them alike.
+
+        Returns:
+            Its word; None where no other has fewer bytes.
+        """
+        least, found = codec.framing.least, None
+        for word in (word for word, each in self.encodings.items() if not each.arguments):
+            try:
+                other = self.codec(word, ())
+            except Refused:
+                continue
+            width = other.framing.width
+            is_kept = other.residue.nothing and other.room(self.domain).size == self.domain.size
+            if width is not None and width < least and is_kept and other.order == codec.order:
+                least, found = width, word
+        return found
+
     @abstractmethod
     def own(self) -> Codec:
         """The encoding of the value's own bytes: what `digest` and `truncate` take."""

@@ -18,8 +18,9 @@ class BloomUnlikeReads(Rule):
     """A Bloom filter that the declared reads cannot use.
 
     What it does: compares the declared filter with the reads: none where single rows are got, one
-    of rows and columns where whole rows are, one of rows where each get is of one column of a row
-    that many events share, one of prefixes that are longer than what the reads pin.
+    of rows and columns where many events of a row are, or a row of several columns, of which a file
+    does not say whether a read names one; one of rows where each get is of one column of a row that
+    many events share, one of prefixes that are longer than what the reads pin.
 
     Why it hurts: a get looks into every file of a region, however many there are. A filter of rows
     and columns is asked by gets of one column alone, and has an entry for every cell. Filters of a
@@ -102,13 +103,18 @@ where = "user = ?"
         whole = [one.read.name for one in gets if not self._is_of_column(subject, name, one)]
         better = "ROW" if whole else "ROWCOL"
         first = whole[0] if whole else gets[0].read.name
+        is_sure = all(self._is_of_many(subject, one) for one in gets)
         severity: Severity | None = None
+        named = " if your client names the column" if better == "ROWCOL" else ""
         if bloom == "NONE":
             what = f"{first} gets single rows, and without a filter it looks into every file"
         elif bloom == "ROWCOL" and len(whole) == len(gets):
+            severity = None if is_sure else "info"
+            gets_many = "gets whole rows" if is_sure else "gets rows of several columns"
+            named = "" if is_sure else " if your clients name no column, or several"
             what = (
-                f"{first} gets whole rows, and a filter of rows and columns is asked only where "
-                "one column is named: it has an entry for every cell and spares no file"
+                f"{first} {gets_many}, and a filter of rows and columns is asked only where "
+                "one column is named: it has an entry for every cell and else spares no file"
             )
         elif bloom == "ROW" and not whole:
             severity = "info"
@@ -118,7 +124,6 @@ where = "user = ?"
             )
         else:
             return
-        named = " if your client names the column" if better == "ROWCOL" else ""
         yield self.finding(
             path,
             what,
@@ -137,17 +142,24 @@ where = "user = ?"
         Of rows of one event with a single cell nothing is told: a client may name it or not.
         """
         cells = [cell for cell in subject.cells if cell.family == family]
-        opening = subject.design.layout.opening
         if len(cells) != 1:
             return False
-        if opening is None:
+        if subject.design.layout.opening is None:
             return subject.families[family].bloom == "ROWCOL"
+        return not BloomUnlikeReads._is_of_many(subject, one)
+
+    @staticmethod
+    def _is_of_many(subject: Subject, one: PlannedRead) -> bool:
+        """Whether a get is of many events of a shared row, so that it names no single column."""
+        opening = subject.design.layout.opening
+        if opening is None:
+            return False
         names = [each.name for each in opening.fields]
         names += [each.rest.field for each in opening.slices]
-        return all(isinstance(one.bounds.get(name), Equal) for name in names)
+        return not all(isinstance(one.bounds.get(name), Equal) for name in names)
 
     def fixed(self, subject: Subject, finding: Finding) -> Mapping[tuple[str | int, ...], Any]:
         better = finding.evidence.get("better", "ROW")
-        if better != "ROW":
+        if better != "ROW" or finding.severity == "info":
             return {}
         return {("families", str(finding.evidence["family"]), "bloom"): better}

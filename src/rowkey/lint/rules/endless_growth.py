@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
 from rowkey.errors import counted
 from rowkey.lint.contract import Rule
 from rowkey.regions import MAX_FILE_SIZE
+from rowkey.workload import standing_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +22,9 @@ class EndlessGrowth(Rule):
     """A table that takes rows at a known rate and keeps them for ever.
 
     What it does: where each event is a row of its own time, and the file declares a rate and its
-    families, none of them with a ttl, it computes the bytes of a day and the days until the regions
-    are full, before encoding and compression.
+    families, none of them with a ttl, it computes the bytes that stay of a day, where a row that is
+    written again counts once for each version kept, and the days until the regions are full, before
+    encoding and compression.
 
     Why it hurts: sizes and numbers of regions hold for that many days. After them every region
     splits, and splits again, as long as the table lives; the servers' disks are the only limit.
@@ -30,7 +33,7 @@ class EndlessGrowth(Rule):
     for, and a greater MAX_FILESIZE.
 
     Source: claim 28, the time to live is FOREVER by default, 2,147,483,647 s; claim 70, a region
-    splits by itself above 10 GiB. Days are regions · 10 GiB / (rate · bytes of an event).
+    splits by itself above 10 GiB. Days are regions · 10 GiB / (bytes that stay of a day).
     """
 
     name = "endless_growth"
@@ -85,7 +88,9 @@ rate = "100/s"
             return
         if not subject.says("families"):
             return
-        regions, a_day = len(subject.boundaries), rate * self.DAY_S * subject.event_bytes
+        regions, a_day = len(subject.boundaries), self._stays(subject) / self.SOON
+        if not a_day:
+            return
         days = regions * MAX_FILE_SIZE / a_day
         if days > self.SOON:
             return
@@ -102,3 +107,11 @@ rate = "100/s"
             days=days,
             regions=regions,
         )
+
+    @classmethod
+    def _stays(cls, subject: Subject) -> float:
+        """Bytes that stay of so many days' events, once rows are counted once that come again."""
+        design, lasting = subject.design, cls.SOON * cls.DAY_S
+        families = {n: replace(each, ttl_s=lasting) for n, each in subject.families.items()}
+        event_bytes = design.layout.family_bytes(subject.key_bytes, subject.facts)
+        return standing_bytes(design.layout, families, design.writes, event_bytes) or 0.0

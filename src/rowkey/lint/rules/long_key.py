@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.keys import FieldPart
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ class LongKey(Rule):
     Why it hurts: every cell repeats the key, in the MemStore, in the block cache and, before
     encoding, in the file. Of a cell of 8 bytes behind a key of 100, the key is most.
 
-    Use instead: ids for names, `code` for long words that come often, one packed cell for many, and
-    the encoding FAST_DIFF, which stores what differs from the key before.
+    Use instead: the encoding of fewer bytes, as `:bytes` is for hexadecimal digits; ids for names,
+    `code` for long words that come often, one packed cell for many, and the block encoding
+    FAST_DIFF, which stores what differs from the key before.
 
     Source: claim 4 asks for 10 to 100 bytes and 16 at best; the book only for short ones. Claim 7,
     multiples of 8, is folklore: cells are packed streams of bytes. KeyValue.java: 20 bytes, key,
@@ -78,12 +80,23 @@ clicks = "u32"
             "key",
             f"a key of {mean:,.0f} bytes stands in {told} of an event: {spent:,.0f} of "
             f"{subject.event_bytes:,.0f} bytes, {share:.0%}",
-            "Put ids for names, or pack the columns into one cell; a block encoding spares it in "
-            "files and in the cache, and not in the MemStore.",
+            self._remedy(subject),
             severity="warning" if mean > self.MANY else "info",
             value=round(mean, 1),
             verdict="HBase sets no length but 32,767 bytes; what counts is bytes a cell.",
             key_bytes=mean,
             cells=cells,
             share=share,
+        )
+
+    @staticmethod
+    def _remedy(subject: Subject) -> str:
+        """The same key in fewer bytes, where an encoding of one of its fields has fewer."""
+        for notation, part in subject.parts():
+            narrower = part.narrower if isinstance(part, FieldPart) else None
+            if narrower is not None:
+                return f"Write [{narrower}] in place of {notation}{subject.cut_for_bytes(part)}."
+        return (
+            "Put ids for names, or pack the columns into one cell; a block encoding spares it in "
+            "files and in the cache, and not in the MemStore."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import counted
 from rowkey.lint.contract import Rule
+from rowkey.regions import servers_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,12 +78,18 @@ servers = 8
             said = f"each holds {size / regions / 2**20:,.0f} MiB once the table is full"
         else:
             return
-        start = max(wanted, self.START * servers)
+        start = min(max(wanted, self.START * servers), self.MOST * servers)
+        needed = servers_for(subject.demand)
+        more = (
+            f", and raise MAX_FILESIZE; or take {needed:,} servers or more"
+            if needed > servers
+            else ""
+        )
         yield self.finding(
             "splits",
             f"{counted(regions, 'region')} on {counted(servers, 'server')} are {each:,.0f} a "
             f"server, and {said}",
-            f"Take {start:,} or fewer, in a multiple of {servers:,}.",
+            f"Take {start:,} or fewer, in a multiple of {servers:,}{more}.",
             severity="warning" if each > self.MOST else "info",
             value=regions,
             verdict="The book has 20 to 200 regions a server, and starts with about 10.",

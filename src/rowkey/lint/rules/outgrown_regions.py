@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import counted
 from rowkey.lint.contract import Rule
-from rowkey.regions import MAX_FILE_SIZE
+from rowkey.regions import ARTICLE, MAX_FILE_SIZE, servers_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +25,13 @@ class OutgrownRegions(Rule):
     Why it hurts: a region above hbase.hregion.max.filesize splits by itself, under load and all of
     them at about the same time; buckets of one region become two whose boundary nobody chose.
 
-    Use instead: the regions that the size asks for, from the start; or a greater MAX_FILESIZE.
+    Use instead: the regions that the size asks for, from the start, on servers that carry as many;
+    or a greater MAX_FILESIZE.
 
-    Source: claim 70, 6 to 8 GB a region: the default limit is 10 GiB, the book has 10 to 50.
-    Claim 73, size / 10 GB with a cap of 120, contradicts itself: 10 TB in 120 regions are 85.3 GB
-    each, which split anyway; it says nothing between 50 and 500 GB. Claim 72, 5 to 10 regions
-    below 50 GB, holds if every server has one.
+    Source: claim 70, 6 to 8 GB a region: the default limit is 10 GiB, the book has 10 to 50, and
+    at most 200 regions a server. Claim 73, size / 10 GB with a cap of 120, contradicts itself:
+    10 TB in 120 regions are 85.3 GB each, which split anyway; it says nothing between 50 and 500
+    GB. Claim 72, 5 to 10 regions below 50 GB, holds if every server has one.
     """
 
     name = "outgrown_regions"
@@ -89,9 +90,7 @@ rate = "5000/s"
             f"the table becomes {size / self.GB:,.0f} GiB, so each of its "
             f"{counted(regions, 'region')} "
             f"{each / self.GB:,.1f}, and a region splits by itself above 10",
-            f"Create {counted(wanted, 'region')}, or raise MAX_FILESIZE."
-            if wanted > regions
-            else "Raise MAX_FILESIZE, or take more servers.",
+            self._remedy(subject, wanted, regions),
             severity="warning" if each > self.SHRUNK * MAX_FILE_SIZE else "info",
             value=regions,
             verdict=self._verdict(size),
@@ -102,15 +101,25 @@ rate = "5000/s"
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
         )
 
+    @staticmethod
+    def _remedy(subject: Subject, wanted: int, regions: int) -> str:
+        """More regions, where the servers carry as many."""
+        needed = servers_for(subject.demand)
+        if needed > subject.cluster.servers:
+            return f"Take {needed:,} servers or more, or raise MAX_FILESIZE."
+        if wanted > regions:
+            return f"Create {counted(wanted, 'region')}, or raise MAX_FILESIZE."
+        return "Raise MAX_FILESIZE, or take more servers."
+
     @classmethod
     def _verdict(cls, size: int) -> str:
-        """What the sources' table says of this size, where it cannot be followed."""
+        """What an article's table says of this size, where it cannot be followed."""
         size_gb = size / cls.GB
         if 50 <= size_gb < 500:
-            return "The source's table says nothing between 50 and 500 GB."
+            return f"The table of the {ARTICLE} says nothing between 50 and 500 GB."
         if 1_200 < size_gb <= 10_240:
             return (
-                f"The source's cap of 120 regions would make {size_gb / 120:,.1f} GB each, which "
-                "split anyway."
+                f"The cap of 120 regions in the {ARTICLE} would make {size_gb / 120:,.1f} GB each, "
+                "which split anyway."
             )
         return ""

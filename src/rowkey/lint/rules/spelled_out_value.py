@@ -72,7 +72,8 @@ state = "u8"
             field = subject.design.fields[name]
             texts = [one for one in subject.values(name) if isinstance(one, str)]
             is_whole = any(part.residue(name).nothing for part in subject.key.parts)
-            if field.type.required or not is_whole or len(texts) < self.ENOUGH:
+            is_text = field.type.is_sequence and not field.type.required
+            if not is_text or not is_whole or len(texts) < self.ENOUGH:
                 continue
             for form, what, typed, width in self.FORMS:
                 mean = sum(map(len, texts)) / len(texts)

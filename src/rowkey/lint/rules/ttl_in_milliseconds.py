@@ -18,11 +18,13 @@ class TtlInMilliseconds(Rule):
     """A time to live that reads like milliseconds.
 
     What it does: looks for a time to live that is written as a bare number, is a usual span in
-    milliseconds, as half an hour, some hours or whole days are, and is no whole number of weeks,
-    months or years in seconds; from ten years on for any number that thousand divides.
+    milliseconds, as five, ten or thirty minutes, some hours or whole days are, and is no whole
+    number of weeks, months or years in seconds; from ten years on for any number that thousand
+    divides.
 
     Why it hurts: a family's time to live is in seconds. 86400000 is not a day, it is 1,000 days;
-    2592000000 is not 30 days, it is 82 years, and the table grows for ever.
+    604800000 is not 7 days, it is 19 years, and the table grows for ever. The 2592000000 ms of 30
+    days are more than HBase can store, and refused.
 
     Use instead: a number with its unit, `ttl = "30d"`.
 
@@ -62,8 +64,10 @@ ttl = "30d"
 """
     LONG = 10 * 365 * 86_400
     """Seconds from which a bare number is taken for milliseconds: ten years."""
-    HALF_HOUR, HOUR, DAY = 1_800_000, 3_600_000, 86_400_000
+    MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
     """Milliseconds of them."""
+    MINUTES = (5, 10, 30)
+    """Minutes that a time to live is usually given in."""
     HOURS = (1, 2, 3, 4, 6, 8, 12, 36)
     """Hours that a time to live is usually given in, where it is no whole number of days."""
     SPANS = tuple(days * 86_400 for days in (7, 30, 365))
@@ -95,7 +99,8 @@ ttl = "30d"
             return False
         hours, rest = divmod(given, cls.HOUR)
         is_day = given % cls.DAY == 0
-        return is_day or given == cls.HALF_HOUR or (not rest and hours in cls.HOURS)
+        is_short = given in [cls.MINUTE * minutes for minutes in cls.MINUTES]
+        return is_day or is_short or (not rest and hours in cls.HOURS)
 
     @staticmethod
     def _seconds(given: int) -> str:
@@ -110,7 +115,7 @@ ttl = "30d"
     @classmethod
     def _milliseconds(cls, given: int) -> str:
         """A number of milliseconds in days, or in hours or minutes where it is less than one."""
-        for unit, name in ((cls.DAY, "day"), (cls.HOUR, "hour"), (60_000, "minute")):
+        for unit, name in ((cls.DAY, "day"), (cls.HOUR, "hour"), (cls.MINUTE, "minute")):
             if given >= unit:
                 many = given / unit
                 return f"{many:,.3g} {name}{'s' * (many != 1)}"
