@@ -94,6 +94,31 @@ def test_a_front_rises_or_falls(tmp_path: Path, key: str, direction: str) -> Non
     assert 8.0 == cause.bound
 
 
+@pytest.mark.parametrize(
+    ("key", "splits", "is_front"),
+    [
+        ("[time_bucket(ts, 1d)][host][ts]", {"algorithm": "uniform", "regions": 16}, True),
+        ("[desc(time_bucket(ts, 1d))][host][ts]", {"algorithm": "uniform", "regions": 16}, True),
+        ("[time_bucket(ts, 1d)][host][ts]", SIXTEEN, False),
+        ("[time_bucket(ts, 1h)][host][ts]", SIXTEEN, True),
+    ],
+)
+def test_a_step_of_the_clock_in_front_is_a_front(
+    tmp_path: Path, key: str, splits: Any, *, is_front: bool
+) -> None:
+    """All keys of a day lie together, in one of however many regions; not where these cut the day.
+
+    Of hours the splits of the first half are left behind, as by any front.
+    """
+    rows = even_hosts()
+    found = judge(tmp_path, key, rows, splits, writes={"time": "ts"})
+    assert ["moving_front"] * is_front == [cause.code for cause in found.causes]
+    if is_front:
+        cause = only(found, "moving_front")
+        assert "ts, which moves with" in cause.message
+        assert "bucket(" in cause.remedy
+
+
 def test_the_figures_of_a_front_are_those_of_a_direct_count(tmp_path: Path) -> None:
     """Steps, spread and share are recounted with sorted lists alone."""
     rows = late(even_hosts(), 0.2, 4_000)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import counted
-from rowkey.heat.leading import Front, front_of, is_of_time
+from rowkey.heat.leading import Front, front_of, is_of_time, leading_part, moves_with_clock
 from rowkey.heat.skew import even_share
 
 if TYPE_CHECKING:
@@ -241,7 +242,19 @@ class Evidence:
         does_harm = self.hurts or self.placements.regions == 1
         if not does_harm or any(not (p.order.ascends or p.order.descends) for p in by_time):
             return None
-        return front_of(self.lead_ranks, by_time=bool(by_time))
+        return front_of(self.lead_ranks, by_time=bool(by_time)) or self._standing_front
+
+    @property
+    def _standing_front(self) -> Front | None:
+        """The front of a lead that moves with the clock, where what came lies within one step."""
+        part = leading_part(self.design, self.facts)
+        if part is None or moves_with_clock(self.design, self.facts) is None:
+            return None
+        pieces = Counter(self.lead_pieces(self.design.key.parts.index(part) + 1))
+        stands = max(pieces.values(), default=0) >= TOGETHER * len(self.keys)
+        if not stands or self.fullest < TOGETHER:
+            return None
+        return Front("rise" if part.order.ascends else "fall", 1.0, 0.0, is_standing=True)
 
     @property
     def hurts(self) -> bool:

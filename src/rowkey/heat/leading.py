@@ -182,11 +182,13 @@ class Front:
         direction: rise or fall.
         steps: share of the steps from stretch to stretch that go this way.
         spread: share of all keys that half of a typical stretch spans.
+        is_standing: whether all that came lies within one step of what moves, such as a day.
     """
 
     direction: str
     steps: float
     spread: float
+    is_standing: bool = False
 
 
 def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | None:
@@ -204,7 +206,7 @@ def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | No
 
     >>> import numpy as np
     >>> front_of(np.arange(1_000))
-    Front(direction='rise', steps=1.0, spread=0.01)
+    Front(direction='rise', steps=1.0, spread=0.01, is_standing=False)
     >>> front_of(np.arange(1_000) * 617 % 1_000) is None
     True
     """

@@ -11,6 +11,7 @@ from rowkey.design import toml_value
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
 from rowkey.heat.heavy import MOST_LISTED, NOTABLE, Hot, Values, heavy_values, is_heavy, matters
+from rowkey.heat.leading import is_of_time
 from rowkey.heat.proposals import proposed_spread, spread_key, wider_bucket
 from rowkey.plan import plan_read
 from rowkey.schema import Equal
@@ -95,8 +96,18 @@ class HotEntity(Cause):
             return None  # a few rows of one value tell of no other, but not that there is none
         values = Values(evidence, evidence.entity_fields)
         if evidence.entities < 2:  # divided by boundaries, its rows are a front
-            return _over_all(evidence, values, TOGETHER)
+            is_cut = evidence.front is not None and _is_cut(evidence)
+            return None if is_cut else _over_all(evidence, values, TOGETHER)
         return _over_all(evidence, values, TOGETHER) or _in_windows(evidence) or _divided(evidence)
+
+
+def _is_cut(evidence: Evidence) -> bool:
+    """Whether boundaries were made to divide the rows of the one value by the times behind it."""
+    parts = evidence.design.key.parts
+    times = (n for n, part in enumerate(parts) if is_of_time(evidence.design, part))
+    (prefix, *others) = dict.fromkeys(evidence.lead_pieces(next(times, len(parts))))
+    splits = evidence.boundaries.splits
+    return not others and any(len(one) > len(prefix) and one.startswith(prefix) for one in splits)
 
 
 def _over_all(evidence: Evidence, values: Values, least: float) -> Finding | None:

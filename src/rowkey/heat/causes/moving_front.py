@@ -67,10 +67,14 @@ class MovingFront(Cause):
             why = _import()
         regions = evidence.placements.regions
         alone = "; with more regions than one the same would be true" if regions == 1 else ""
+        spans = f"half of what comes at a time spans {_spanned(front.spread)} of all keys"
+        if front.is_standing:
+            moving = moves_with_clock(evidence.design, evidence.facts) or names
+            why = f"they begin with {moving}, which moves with the clock"
+            spans = "what came lies within one step of it, and what follows beyond"
         message = (
-            f"Keys {front.direction} as events come, for {why}: half of what comes at a time spans "
-            f"{_spanned(front.spread)} of all keys, and the busiest region took "
-            f"{evidence.region_shares.median:.0%} of a typical window{alone}."
+            f"Keys {front.direction} as events come, for {why}: {spans}, and the busiest region "
+            f"took {evidence.region_shares.median:.0%} of a typical window{alone}."
         )
         figures = {
             "fields": list(fields),
