@@ -14,7 +14,7 @@ from rowkey.errors import Refused, Unsupported
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.explaining import causes
 from rowkey.observe.judging import standing
-from rowkey.observe.looking import look
+from rowkey.observe.looking import elsewhere, look
 from rowkey.observe.overwritten import few_rows_of, shown
 from rowkey.observe.remembering import remembered, table_of
 
@@ -138,9 +138,18 @@ class Watch:
             self.missed,
         )
 
+    def _readable(self) -> list[tuple[Interval, Look]]:
+        """The looks of the time that a verdict is from, where all was counted and is read."""
+        recent = self.recent
+        return [
+            (interval, found)
+            for interval, found in self.looks
+            if interval in recent and interval.is_known("writes") and found.is_readable
+        ]
+
     def _causes(self, writes: Standing) -> list[Finding]:
-        looks = [one for one in self.looks if one[1].is_readable]
-        if self.design is None or not writes.is_uneven or not looks:
+        looks = self._readable()
+        if self.design is None or not writes.is_uneven or not looks or elsewhere(looks):
             return []
         bounds = self.intervals[-1].bounds
         same = [one for one in self.recent if one.bounds == bounds and one.is_known("writes")]
@@ -185,7 +194,7 @@ class Watch:
             return "keys of this design cannot be taken apart"
         last = self.looks[-1][1] if self.looks else None
         if last is None or last.is_readable:
-            return ""
+            return elsewhere(self._readable())
         if not last.keys and not last.strange:
             return "no cell has a timestamp of this time"
         return "the rows that were written are none of this design"
