@@ -84,3 +84,17 @@ def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
     assert "hot" == seen.writes.word
     assert ["hot_entity"] == [one.code for one in seen.causes]
     assert not any(one.startswith("why is not known") for one in seen.remarks)
+
+
+def test_heat_without_a_known_cause_is_said_to_have_none(request: pytest.FixtureRequest) -> None:
+    """Where rows could be read and no cause is found in them, that is told, not left out."""
+
+    def doing(table: Table, number: int) -> None:
+        host = f"h{700 + number * 617 % 90}" if number % 7 else f"h{number % 500}"
+        table.put({"host": host, "ts": START_MS + number * 911 % 5_000})
+
+    words: dict[str, Any] = {"key": "[host][ts]", "splits": ["h3", "h5", "h7"]}
+    seen = watched(f"memory:{request.node.name}", doing, **words)
+    assert ("hot", ()) == (seen.writes.word, seen.causes)
+    (said,) = (one for one in seen.remarks if one.startswith("why is not known: "))
+    assert "no known cause fits the " in said

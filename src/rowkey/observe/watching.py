@@ -10,13 +10,14 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from rowkey.engines import now_ms, open_engine
-from rowkey.errors import Refused, Unsupported
+from rowkey.errors import Refused, Unsupported, counted
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.explaining import causes
 from rowkey.observe.judging import standing
 from rowkey.observe.looking import elsewhere, look
 from rowkey.observe.overwritten import few_rows_of, shown
 from rowkey.observe.remembering import remembered, table_of
+from rowkey.schema import SURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -126,6 +127,7 @@ class Watch:
             at_ms: now, milliseconds since 1970.
         """
         writes, reads = (standing(self.recent, what) for what in ("writes", "reads"))
+        found = tuple(self._causes(writes))
         return Live(
             self.table,
             self.design,
@@ -133,8 +135,8 @@ class Watch:
             tuple(self.intervals),
             writes,
             reads,
-            tuple(self._causes(writes)),
-            (*self._remarks(writes), *self._unlooked(reads)),
+            found,
+            (*self._remarks(writes, is_explained=bool(found)), *self._unlooked(reads)),
             self.missed,
         )
 
@@ -155,7 +157,7 @@ class Watch:
         same = [one for one in self.recent if one.bounds == bounds and one.is_known("writes")]
         return causes(self.design, looks, same, writes)
 
-    def _remarks(self, writes: Standing) -> Iterator[str]:
+    def _remarks(self, writes: Standing, *, is_explained: bool) -> Iterator[str]:
         """What should be known of the figures."""
         if self.missed_why:
             yield f"the counters could not be read: {self.missed_why}"
@@ -165,7 +167,7 @@ class Watch:
                     yield f"the region at {region.start.hex() or 'the first row'}: {region.why}"
         if self._is_designed:
             yield "there are no servers here: regions are laid round robin over as many as designed"
-        if writes.is_uneven and (why := self._why_unexplained()):
+        if writes.is_uneven and not is_explained and (why := self._why_unexplained()):
             yield f"why is not known: {why}"
         if writes.is_uneven and self.design is not None and self.looks:
             interval, found = self.looks[-1]
@@ -187,17 +189,29 @@ class Watch:
         )
 
     def _why_unexplained(self) -> str:
-        """Why no cause could be looked for; an empty string where one could."""
+        """Why no cause is known."""
         if self.design is None:
             return "nobody knows the design of this table; give it as --design FILE"
         if not self.design.key.is_decodable:
             return "keys of this design cannot be taken apart"
         last = self.looks[-1][1] if self.looks else None
-        if last is None or last.is_readable:
-            return elsewhere(self._readable())
+        if last is None:
+            return "nothing that was written was looked at"
+        if last.is_readable:
+            return self._why_unfit()
         if not last.keys and not last.strange:
             return "no cell has a timestamp of this time"
         return "the rows that were written are none of this design"
+
+    def _why_unfit(self) -> str:
+        """Why no cause is known although rows could be read."""
+        looks = self._readable()
+        many = sum(len(found.keys) for _, found in looks)
+        if not many:
+            return "of the looks at what was written in none all regions were counted"
+        if many < SURE:
+            return f"{counted(many, 'row')} could be read; it is judged from {SURE} on"
+        return elsewhere(looks) or f"no known cause fits the {many:,} rows that were read"
 
 
 def as_designed(counted: Counted, design: Design | None) -> Counted:
