@@ -98,3 +98,29 @@ def test_heat_without_a_known_cause_is_said_to_have_none(request: pytest.Fixture
     assert ("hot", ()) == (seen.writes.word, seen.causes)
     (said,) = (one for one in seen.remarks if one.startswith("why is not known: "))
     assert "no known cause fits the " in said
+
+
+def test_buckets_that_are_counted_anew_are_followed(request: pytest.FixtureRequest) -> None:
+    """After a change of buckets the cause is one of the design that rows are written by now."""
+    url = f"memory:{request.node.name}"
+    design = rowkey.Design(
+        "hits", "[bucket(host, 4)][host][ts]", fields=FIELDS, cluster={"servers": 4},
+        splits="per_bucket",
+    )  # fmt: skip
+    now, seen = [0.0], []
+    with rowkey.open(design, url, max_stale=0.2) as table:
+
+        def sleep(seconds: float) -> None:
+            now[0] += seconds
+            if 6.0 == now[0]:
+                table.set_buckets(32, max_stale=0.2)
+            for number in range(900 if seconds else 0):
+                put_mixed(table, number + int(now[0]) * 900)
+
+        of: dict[str, Any] = {"every_s": 2.0, "for_s": 14.0, "clock": lambda: now[0]}
+        seen = list(watch("hits", url, sleep=sleep, **of))
+    assert "[bucket(host, 4)][host][ts]" == str(seen[1].design.key)  # type: ignore[union-attr]
+    assert "[bucket(host, 32)][host][ts]" == str(seen[-1].design.key)  # type: ignore[union-attr]
+    assert "hot_entity" == seen[-1].causes[0].code
+    assert "host h3 takes" in seen[-1].causes[0].message
+    assert "bucket(host, ts, 32" in str(seen[-1].causes[0].remedy)

@@ -109,6 +109,18 @@ class Watch:
         self.missed += 1
         self.missed_why = why
 
+    def follow(self, design: Design | None) -> bool:
+        """Go on with the design that rows are written by now; gives whether it is another.
+
+        Args:
+            design: the table's; None if nobody knows it now, which leaves the last one.
+        """
+        if design is None or design == self.design:
+            return False
+        self.design = design
+        self.looks.clear()
+        return True
+
     def look(self, interval: Interval, found: Look) -> None:
         """Add what was written in the last interval."""
         self.looks.append((interval, found))
@@ -305,8 +317,11 @@ def _watched(
                 seen.miss(str(problem))
             else:
                 interval = seen.count(Counted.of(clock(), regions, servers))
-                if interval is not None:
-                    _looked(seen, store, interval)
+                if interval is not None and _is_to_explain(seen, interval):
+                    # Buckets may be counted anew meanwhile; what came until then is of both.
+                    now = design or remembered(engine, store, table).design
+                    if not seen.follow(now):
+                        _looked(seen, store, interval)
             yield seen.found(now_ms())
             # Looks that came too late are left out, not made up for one upon the other.
             late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
@@ -327,10 +342,13 @@ def _servers(engine: Engine, wait_s: float) -> list[str]:
         return []
 
 
+def _is_to_explain(seen: Watch, interval: Interval) -> bool:
+    """Whether writes lie unevenly."""
+    return bool(interval.total("writes")) and standing(seen.recent, "writes").is_uneven
+
+
 def _looked(seen: Watch, store: Store, interval: Interval) -> None:
-    """Look at what was written, where writes lie unevenly and a design can tell why."""
-    is_told = seen.design is not None and seen.design.key.is_decodable
-    if is_told and interval.total("writes") and standing(seen.recent, "writes").is_uneven:
-        assert seen.design is not None
+    """Look at what was written, where a design can tell why it lies unevenly."""
+    if seen.design is not None and seen.design.key.is_decodable:
         with suppress(Unsupported):  # a server that is gone now: the next interval is looked at
             seen.look(interval, look(store, seen.design, interval, now_ms()))
