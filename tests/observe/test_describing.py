@@ -260,6 +260,19 @@ def test_what_was_seen_of_columns_is_said(url: str) -> None:
     assert "# in 30 of 30 rows, 8 bytes each, as Java makes of a long" in text.replace("\n#  ", "")
 
 
+def test_all_values_of_a_column_are_looked_at(url: str) -> None:
+    """One value that is no text, or of another length, among hundreds: the column is bytes."""
+    with open_engine(url) as engine:
+        store = engine.create(TableSpec("theirs", (Family("d"),), ()))
+        values = [b"ok"] * 400 + [b"\xff\xfe\xfd"]
+        store.mutate(
+            [RowCells(b"k%04d" % n, [Cell("d", b"v", 7, v)]) for n, v in enumerate(values)]
+        )
+        text = describe("theirs", url).text.replace("\n#  ", "")
+    assert "bytes" == rowkey.Design.loads(text).fields["v"].type.name
+    assert "# in 401 of 401 rows, 2 to 3 bytes; what they mean is not known" in text
+
+
 def test_words_nobody_can_declare_are_told(url: str) -> None:
     """A word of the table that a design file has no place for is told, and so is a lost catalog."""
     with open_engine(url) as engine:
