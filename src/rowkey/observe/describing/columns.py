@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rowkey.observe.describing.sampling import Column, Sampled
 
 _STRANGE = re.compile(r"[^A-Za-z0-9_]+")
+LONGEST = 64
+"""Characters of a qualifier, and of a family, that the name of a field is made of: a design has no
+name of more than 200, while a qualifier may have thousands."""
 _WIDTHS = {
     1: "a boolean or a byte",
     2: "a short",
@@ -73,9 +76,9 @@ def _is_marker(column: Column) -> bool:
 
 def _name(qualifier: str, family: str, taken: Collection[str]) -> str:
     """A name for a field that no other has."""
-    plain = _STRANGE.sub("_", qualifier).strip("_") or "column"
+    plain = _STRANGE.sub("_", qualifier).strip("_")[:LONGEST].strip("_") or "column"
     plain = plain if not plain[0].isdigit() else f"_{plain}"
-    names = [plain, f"{_STRANGE.sub('_', family)}_{plain}"]
+    names = [plain, f"{_STRANGE.sub('_', family)[:LONGEST]}_{plain}"]
     numbered = (f"{plain}_{number}" for number in range(2, len(taken) + 3))
     return next(name for name in (*names, *numbered) if name not in taken)
 
