@@ -260,6 +260,43 @@ def test_what_was_seen_of_columns_is_said(url: str) -> None:
     assert "# in 30 of 30 rows, 8 bytes each, as Java makes of a long" in text.replace("\n#  ", "")
 
 
+def test_all_values_of_a_column_are_looked_at(url: str) -> None:
+    """One value that is no text, or of another length, among hundreds: the column is bytes."""
+    with open_engine(url) as engine:
+        store = engine.create(TableSpec("theirs", (Family("d"),), ()))
+        values = [b"ok"] * 400 + [b"\xff\xfe\xfd"]
+        store.mutate(
+            [RowCells(b"k%04d" % n, [Cell("d", b"v", 7, v)]) for n, v in enumerate(values)]
+        )
+        text = describe("theirs", url).text.replace("\n#  ", "")
+    assert "bytes" == rowkey.Design.loads(text).fields["v"].type.name
+    assert "# in 401 of 401 rows, 2 to 3 bytes; what they mean is not known" in text
+
+
+def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
+    """HBase takes qualifiers that no design takes as a name: the field keeps the qualifier."""
+    cells = [Cell("d", b"q" * 400, 7, b"v"), Cell("d", b"q" * 401, 7, b"v")]
+    with open_engine(url) as engine:
+        store = engine.create(TableSpec("theirs", (Family("d"),), ()))
+        store.mutate([RowCells(b"k%04d" % n, cells) for n in range(30)])
+        fields = rowkey.Design.loads(is_made_again(engine, "theirs", url)).fields
+    named = {name: field.words.qualifier for name, field in fields.items() if name != "text"}
+    assert {"q" * 64: "q" * 400, "d_" + "q" * 64: "q" * 401} == named
+
+
+def test_a_family_that_was_dropped_is_told(url: str) -> None:
+    """The design has fields in it, so that the file keeps it, and says that the table has none."""
+    fields = {**FIELDS, "note": {"type": "text", "nullable": True, "family": "e"}}
+    design = rowkey.Design("logs", "[host][ts]", fields=fields, families=FAMILIES)
+    with open_engine(url) as engine, create_table(design, url) as table:
+        words = table.store.described[1]
+        engine.drop("logs")
+        engine.create(TableSpec("logs", (Family("d", versions=7),), (), words))
+        found = describe("logs", url)
+    assert "# Family e is in the design and no longer in the table" in found.text
+    assert (7, True) == (found.design.families["d"].versions, found.design.families["e"].in_memory)
+
+
 def test_words_nobody_can_declare_are_told(url: str) -> None:
     """A word of the table that a design file has no place for is told, and so is a lost catalog."""
     with open_engine(url) as engine:

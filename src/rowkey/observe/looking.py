@@ -29,6 +29,9 @@ MOST = 10 * WANTED
 """Events that a look takes at most, where writes came all at once."""
 READABLE = 0.5
 """Share of the rows that a design must be able to read before anything is said of them."""
+APART = 0.15
+"""Share of the counted writes that may lie in other regions than the rows: a share that a cause
+names is then wrong by no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,30 @@ class Look:
     def is_readable(self) -> bool:
         """Whether the design reads what was found."""
         return len(self.keys) > self.strange * (1 - READABLE) / READABLE
+
+    def by_region(self, interval: Interval) -> list[float]:
+        """How many events each region of its interval has.
+
+        Where more rows may be there than were read, they are as many for each write as elsewhere.
+
+        Args:
+            interval: the one that was looked at.
+        """
+        from rowkey.regions import Boundaries
+
+        boundaries = Boundaries(region.start for region in interval.regions[1:])
+        found = [0.0] * len(interval.regions)
+        for key in self.keys:
+            found[boundaries.locate_one(key)] += 1
+        writes = [region.writes or 0 for region in interval.regions]
+        is_full = [self.read.get(one.start, 0) >= self.most for one in interval.regions]
+        told = [place for place, full in enumerate(is_full) if not full and writes[place]]
+        elsewhere = sum(writes[place] for place in told)
+        each = sum(found[place] for place in told) / elsewhere if elsewhere else self.part
+        return [
+            max(many, written * max(each, self.part)) if full else many
+            for many, written, full in zip(found, writes, is_full, strict=True)
+        ]
 
 
 def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Look:
@@ -92,6 +119,40 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
     batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
     part = min(length_ms / (1_000 * interval.length_s), 1.0)
     return Look(batch, [key for _, key, _ in found], strange, read, part, most)
+
+
+def elsewhere(looks: Sequence[tuple[Interval, Look]]) -> str:
+    """How the rows that were read lie elsewhere than the writes; an empty string if they do not.
+
+    A delete, a refused check and a value that is written over leave no cell. Where regions count
+    many of them, the rows that are there are no sample of what was written, and no cause is theirs.
+
+    Args:
+        looks: what came in some intervals, all of it counted; of all the regions are the same.
+    """
+    import numpy as np
+
+    if not looks:
+        return ""
+    writes = np.array([[one.writes or 0 for one in each.regions] for each, _ in looks], np.float64)
+    rows = np.array([found.by_region(each) for each, found in looks], np.float64)
+    busy = (rows.sum(axis=1) > 0) & (writes.sum(axis=1) > 0)
+    if not busy.any():
+        return ""
+    # Each look weighs as what was counted in it, however little of it was read.
+    totals = writes[busy].sum(axis=1, keepdims=True)
+    counted = writes[busy].sum(axis=0) / totals.sum()
+    shares = (rows[busy] / rows[busy].sum(axis=1, keepdims=True) * totals).sum(axis=0)
+    shares /= totals.sum()
+    chance = 0.4 * float(np.sqrt(counted * (1 - counted) / rows[busy].sum()).sum())
+    if float(np.abs(counted - shares).sum()) / 2 <= APART + 2 * chance:
+        return ""
+    most = int((counted - shares).argmax())
+    return (
+        f"region {most} counted {counted[most]:.0%} of the writes, and {shares[most]:.0%} of the "
+        f"rows that were read are there: deletes, refused checks and values that are written over "
+        f"leave no cell"
+    )
 
 
 def _events(design: Design, row: RowCells) -> list[dict[str, Any]]:

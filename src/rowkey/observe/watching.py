@@ -10,13 +10,14 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from rowkey.engines import now_ms, open_engine
-from rowkey.errors import Refused, Unsupported
+from rowkey.errors import Refused, Unsupported, counted
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.explaining import causes
 from rowkey.observe.judging import standing
-from rowkey.observe.looking import look
+from rowkey.observe.looking import elsewhere, look
 from rowkey.observe.overwritten import few_rows_of, shown
 from rowkey.observe.remembering import remembered, table_of
+from rowkey.schema import SURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -108,6 +109,18 @@ class Watch:
         self.missed += 1
         self.missed_why = why
 
+    def follow(self, design: Design | None) -> bool:
+        """Go on with the design that rows are written by now; gives whether it is another.
+
+        Args:
+            design: the table's; None if nobody knows it now, which leaves the last one.
+        """
+        if design is None or design == self.design:
+            return False
+        self.design = design
+        self.looks.clear()
+        return True
+
     def look(self, interval: Interval, found: Look) -> None:
         """Add what was written in the last interval."""
         self.looks.append((interval, found))
@@ -126,6 +139,7 @@ class Watch:
             at_ms: now, milliseconds since 1970.
         """
         writes, reads = (standing(self.recent, what) for what in ("writes", "reads"))
+        found = tuple(self._causes(writes))
         return Live(
             self.table,
             self.design,
@@ -133,20 +147,29 @@ class Watch:
             tuple(self.intervals),
             writes,
             reads,
-            tuple(self._causes(writes)),
-            (*self._remarks(writes), *self._unlooked(reads)),
+            found,
+            (*self._remarks(writes, is_explained=bool(found)), *self._unlooked(reads)),
             self.missed,
         )
 
+    def _readable(self) -> list[tuple[Interval, Look]]:
+        """The looks of the time that a verdict is from, where all was counted and is read."""
+        recent = self.recent
+        return [
+            (interval, found)
+            for interval, found in self.looks
+            if interval in recent and interval.is_known("writes") and found.is_readable
+        ]
+
     def _causes(self, writes: Standing) -> list[Finding]:
-        looks = [one for one in self.looks if one[1].is_readable]
-        if self.design is None or not writes.is_uneven or not looks:
+        looks = self._readable()
+        if self.design is None or not writes.is_uneven or not looks or elsewhere(looks):
             return []
         bounds = self.intervals[-1].bounds
         same = [one for one in self.recent if one.bounds == bounds and one.is_known("writes")]
         return causes(self.design, looks, same, writes)
 
-    def _remarks(self, writes: Standing) -> Iterator[str]:
+    def _remarks(self, writes: Standing, *, is_explained: bool) -> Iterator[str]:
         """What should be known of the figures."""
         if self.missed_why:
             yield f"the counters could not be read: {self.missed_why}"
@@ -156,7 +179,7 @@ class Watch:
                     yield f"the region at {region.start.hex() or 'the first row'}: {region.why}"
         if self._is_designed:
             yield "there are no servers here: regions are laid round robin over as many as designed"
-        if writes.is_uneven and (why := self._why_unexplained()):
+        if writes.is_uneven and not is_explained and (why := self._why_unexplained()):
             yield f"why is not known: {why}"
         if writes.is_uneven and self.design is not None and self.looks:
             interval, found = self.looks[-1]
@@ -178,17 +201,29 @@ class Watch:
         )
 
     def _why_unexplained(self) -> str:
-        """Why no cause could be looked for; an empty string where one could."""
+        """Why no cause is known."""
         if self.design is None:
             return "nobody knows the design of this table; give it as --design FILE"
         if not self.design.key.is_decodable:
             return "keys of this design cannot be taken apart"
         last = self.looks[-1][1] if self.looks else None
-        if last is None or last.is_readable:
-            return ""
+        if last is None:
+            return "nothing that was written was looked at"
+        if last.is_readable:
+            return self._why_unfit()
         if not last.keys and not last.strange:
             return "no cell has a timestamp of this time"
         return "the rows that were written are none of this design"
+
+    def _why_unfit(self) -> str:
+        """Why no cause is known although rows could be read."""
+        looks = self._readable()
+        many = sum(len(found.keys) for _, found in looks)
+        if not many:
+            return "of the looks at what was written in none all regions were counted"
+        if many < SURE:
+            return f"{counted(many, 'row')} could be read; it is judged from {SURE} on"
+        return elsewhere(looks) or f"no known cause fits the {many:,} rows that were read"
 
 
 def as_designed(counted: Counted, design: Design | None) -> Counted:
@@ -282,8 +317,11 @@ def _watched(
                 seen.miss(str(problem))
             else:
                 interval = seen.count(Counted.of(clock(), regions, servers))
-                if interval is not None:
-                    _looked(seen, store, interval)
+                if interval is not None and _is_to_explain(seen, interval):
+                    # Buckets may be counted anew meanwhile; what came until then is of both.
+                    now = design or remembered(engine, store, table).design
+                    if not seen.follow(now):
+                        _looked(seen, store, interval)
             yield seen.found(now_ms())
             # Looks that came too late are left out, not made up for one upon the other.
             late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING))
@@ -304,10 +342,13 @@ def _servers(engine: Engine, wait_s: float) -> list[str]:
         return []
 
 
+def _is_to_explain(seen: Watch, interval: Interval) -> bool:
+    """Whether writes lie unevenly."""
+    return bool(interval.total("writes")) and standing(seen.recent, "writes").is_uneven
+
+
 def _looked(seen: Watch, store: Store, interval: Interval) -> None:
-    """Look at what was written, where writes lie unevenly and a design can tell why."""
-    is_told = seen.design is not None and seen.design.key.is_decodable
-    if is_told and interval.total("writes") and standing(seen.recent, "writes").is_uneven:
-        assert seen.design is not None
+    """Look at what was written, where a design can tell why it lies unevenly."""
+    if seen.design is not None and seen.design.key.is_decodable:
         with suppress(Unsupported):  # a server that is gone now: the next interval is looked at
             seen.look(interval, look(store, seen.design, interval, now_ms()))

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from rowkey.observe.describing.sampling import text_of
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from rowkey.observe.describing.sampling import Column, Sampled
 
 _STRANGE = re.compile(r"[^A-Za-z0-9_]+")
+LONGEST = 64
+"""Characters of a qualifier, and of a family, that the name of a field is made of: a design has no
+name of more than 200, while a qualifier may have thousands."""
 _WIDTHS = {
     1: "a boolean or a byte",
     2: "a short",
@@ -35,11 +40,11 @@ def fields_of(
     fields: dict[str, dict[str, Any]] = {}
     seen: dict[str, str] = {}
     for column in found.columns.values():
-        qualifier = _text(column.qualifier)
+        qualifier = text_of(column.qualifier)
         if not qualifier or _is_marker(column):
             continue
         name = _name(qualifier, column.family, {*taken, *fields})
-        type_, why = _type(column.values)
+        type_, why = _type(column)
         fields[name] = {
             "type": type_,
             "nullable": True,
@@ -57,7 +62,7 @@ def strange_columns(found: Sampled) -> Iterator[str]:
             f"Family {family} has more different qualifiers than a table has columns: they hold "
             f'data. If they are a field, declare it with at = "qualifier".'
         )
-    unnamed = [column for column in found.columns.values() if not _text(column.qualifier)]
+    unnamed = [column for column in found.columns.values() if not text_of(column.qualifier)]
     for column in unnamed:
         if not _is_marker(column):
             shown = column.qualifier.hex() or "the empty qualifier"
@@ -66,34 +71,24 @@ def strange_columns(found: Sampled) -> Iterator[str]:
 
 def _is_marker(column: Column) -> bool:
     """Whether a column only says that there is a row, as rowkey and Phoenix write it."""
-    return not column.qualifier and not any(column.values)
-
-
-def _text(qualifier: bytes) -> str:
-    """A qualifier as text; empty where it is none."""
-    try:
-        text = qualifier.decode()
-    except UnicodeDecodeError:
-        return ""
-    return text if text.isprintable() else ""
+    return not column.qualifier and not column.longest
 
 
 def _name(qualifier: str, family: str, taken: Collection[str]) -> str:
     """A name for a field that no other has."""
-    plain = _STRANGE.sub("_", qualifier).strip("_") or "column"
+    plain = _STRANGE.sub("_", qualifier).strip("_")[:LONGEST].strip("_") or "column"
     plain = plain if not plain[0].isdigit() else f"_{plain}"
-    names = [plain, f"{_STRANGE.sub('_', family)}_{plain}"]
+    names = [plain, f"{_STRANGE.sub('_', family)[:LONGEST]}_{plain}"]
     numbered = (f"{plain}_{number}" for number in range(2, len(taken) + 3))
     return next(name for name in (*names, *numbered) if name not in taken)
 
 
-def _type(values: Sequence[bytes]) -> tuple[str, str]:
+def _type(column: Column) -> tuple[str, str]:
     """The type that holds all values as they are, and what was seen of them."""
-    lengths = {len(value) for value in values}
-    if any(values) and all(_text(value) or not value for value in values):
+    shortest, longest = column.shortest, column.longest
+    if longest and column.is_text:
         return "text", "text"
-    if len(lengths) == 1:
-        (width,) = lengths
-        made = f", as Java makes of {_WIDTHS[width]}" if width in _WIDTHS else ""
-        return "bytes", f"{width} bytes each{made}; what they mean is not known"
-    return "bytes", f"{min(lengths)} to {max(lengths)} bytes; what they mean is not known"
+    if shortest == longest:
+        made = f", as Java makes of {_WIDTHS[longest]}" if longest in _WIDTHS else ""
+        return "bytes", f"{longest} bytes each{made}; what they mean is not known"
+    return "bytes", f"{shortest} to {longest} bytes; what they mean is not known"

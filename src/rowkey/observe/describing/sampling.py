@@ -24,8 +24,6 @@ CELLS = 256
 """Cells of a row that are looked at: where many events share a row, they are its first."""
 COLUMNS = 64
 """Different qualifiers of a family, above which they are taken to hold data."""
-VALUES = 32
-"""Values of a column that are kept."""
 
 
 @dataclass(slots=True)
@@ -36,13 +34,24 @@ class Column:
         family: its family.
         qualifier: its qualifier.
         rows: rows that have it.
-        values: the first of its values.
+        shortest: bytes of its shortest value.
+        longest: bytes of its longest value.
+        is_text: whether all of its values are text that prints, or empty.
     """
 
     family: str
     qualifier: bytes
     rows: int = 0
-    values: list[bytes] = field(default_factory=list)
+    shortest: int = 0
+    longest: int = 0
+    is_text: bool = True
+
+    def add(self, value: bytes) -> None:
+        """Look at the value of another row."""
+        self.shortest = min(self.shortest, len(value)) if self.rows else len(value)
+        self.longest = max(self.longest, len(value))
+        self.is_text = self.is_text and (not value or bool(text_of(value)))
+        self.rows += 1
 
 
 @dataclass(slots=True)
@@ -70,9 +79,7 @@ class Sampled:
         for cell in row.cells:
             column = self._column(cell.family, cell.qualifier)
             if column is not None:
-                column.rows += 1
-                if len(column.values) < VALUES:
-                    column.values.append(cell.value)
+                column.add(cell.value)
 
     def _column(self, family: str, qualifier: bytes) -> Column | None:
         """What is kept of a column; None where its family has too many."""
@@ -86,6 +93,19 @@ class Sampled:
                 return None
             found = self.columns[family, qualifier] = Column(family, qualifier)
         return found
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text that prints; empty where they are none.
+
+    Args:
+        data: a qualifier or a value.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if text.isprintable() else ""
 
 
 def sampled(store: Store, splits: Sequence[bytes]) -> Sampled:

@@ -27,6 +27,12 @@ OURS = "rowkey."
 """What the words begin with that tables of rowkey keep of themselves."""
 
 
+GONE = (
+    "Family {name} is in the design and no longer in the table, which has lost what it held: the "
+    "file would make it again."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """A table as a design file.
@@ -89,7 +95,10 @@ def _of_ours(store: Store, splits: Sequence[bytes], known: Remembered) -> Descri
     order = list(design.families)
     families, notes = _families(store, order)
     if list(design.families.values()) != _in_order(store, order):
-        words["families"] = families
+        gone = [name for name in order if name not in families]
+        notes += [GONE.format(name=name) for name in gone]
+        kept = words.get("families", {})
+        words["families"] = families | {name: kept.get(name, {}) for name in gone}
         above["families"] = ["as the table has them now; its design says otherwise"]
     head += notes
     text = annotated(Design(**words), head, above, {})
