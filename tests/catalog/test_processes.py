@@ -6,13 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from catalog.writers import DESIGN, entry_at
 from rowkey.catalog import CatalogDictionary, Entry, open_catalog
+from rowkey.catalog.stores import file
+from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +51,49 @@ def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
     assert ids == {
         str(dictionary.value_of("host", number)): str(number) for number in range(1, len(ids) + 1)
     }
+
+
+HOLDER = """
+import fcntl, sys
+with open(sys.argv[1], "ab") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+"""Holds a lock until it is told to let go."""
+
+
+def test_a_lock_that_is_held_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes waits for the lock, not for ever, and is told which; readers need none."""
+    catalog = open_catalog(f"file:{tmp_path}")
+    version = catalog.write("logs", Entry.of(DESIGN, (), 0), None)
+    entry = catalog.read("logs")
+    assert entry is not None
+    lock = tmp_path / "catalog.lock"
+    command = [sys.executable, "-c", HOLDER, str(lock)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        stdin, stdout = holder.stdin, holder.stdout
+        assert stdin is not None
+        assert stdout is not None
+        assert "held\n" == stdout.readline()
+        with monkeypatch.context() as patched:
+            patched.setattr(file, "LOCK_S", 0.05)
+            told = "another process has held this lock of the catalog for more than 0.05 s"
+            for use in (
+                lambda: catalog.write("logs", entry, version),
+                lambda: catalog.remove("logs"),
+                lambda: catalog.note("logs", "word", "text"),
+            ):
+                with pytest.raises(Unsupported, match=told) as refused:
+                    use()
+                assert f"{lock}: " in str(refused.value)
+                assert f"lsof {lock}" in refused.value.mistake.remedy
+        assert entry == catalog.read("logs")
+        monkeypatch.setattr(time, "sleep", lambda _: stdin.close())
+        monkeypatch.setattr(file, "LOCK_S", 3_600.0)  # it is let go of as soon as it is waited for
+        assert version + 1 == catalog.write("logs", entry, version)
 
 
 def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:

@@ -173,21 +173,57 @@ def test_what_follows_from_the_rest_may_change(key: str, count: int, part: Any) 
         assert 40 == table.count()
 
 
-def test_a_return_is_refused_where_a_field_is_the_timestamp() -> None:
-    """Of two writes of one time nobody could tell the later, once a number has come back."""
-    fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
-    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=fields)
+STAMPED = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
+
+
+def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
+    """Where a field is the timestamp, the later generation's cell counts, in each of its places."""
+    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED)
     with client(stamped, "memory:", Time()) as table:
-        for number, count in enumerate((0, 8, 2, 16)):
+        for number, count in enumerate((0, 8, 16, 48)):
             if count:
                 set_buckets(table, count)
-                last = {"host": "a", "at": 1_000, "n": number - 1}
-                assert [last] == [table.get(host="a")] == list(table.scan())
-            table.put({"host": "a", "at": 1_000, "n": number})
-            assert {"host": "a", "at": 1_000, "n": number} == table.get(host="a")
-            assert [{"host": "a", "at": 1_000, "n": number}] == list(table.scan())
-        with pytest.raises(DeclarationError, match="generation 2 stand under 8 already, and at"):
-            set_buckets(table, 8)
+            given = [{"host": f"h{n}", "at": 1_000, "n": number} for n in range(40)]
+            if number:
+                earlier = [{**row, "n": number - 1} for row in given]
+                assert earlier == table.get_many(given)
+                assert earlier == sorted(
+                    table.scan(), key=lambda row: given.index({**row, "n": number})
+                )
+            for row in given:
+                table.put(row)
+            assert given == table.get_many(given)
+
+
+RETURNS = [
+    (4, 8, 4, "16 or 24 or 32"),
+    (16, 32, 8, "64 or 96 or 128"),
+    (16, 32, 33, "64 or 96 or 128"),
+    (16, 8, 12, "5 or 6 or 7"),
+    (24, 16, 32, ""),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "back", "near"), RETURNS)
+def test_a_return_is_refused_where_a_field_is_the_timestamp(
+    first: int, then: int, back: int, near: str
+) -> None:
+    """A row back where it was would read as it was; what is named instead may be had."""
+    key = f"[bucket(host, {first})][host]"
+    with client(rowkey.Design("logs", key, fields=STAMPED), "memory:", Time()) as table:
+        set_buckets(table, then)
+        with pytest.raises(DeclarationError) as refused:
+            set_buckets(table, back)
+        (mistake,) = refused.value.mistakes
+        assert f"{back} may put a row where generation 1 had it and generation 2" in mistake.what
+        assert near == mistake.allowed
+        assert mistake.remedy.endswith("ove the table to a new key.")
+        for count in near.split(" or ") if near else ():
+            Change(table, int(count))
+    timed = STAMPED | {"at": {"type": "timestamp_ms", "nullable": True}}
+    with client(rowkey.Design("logs", key, fields=timed), "memory:", Time()) as table:
+        set_buckets(table, then)
+        assert back == set_buckets(table, back).after
 
 
 # Step by step

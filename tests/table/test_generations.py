@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from itertools import count
+from itertools import accumulate, combinations, count
+from math import lcm
+from operator import mul
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import rowkey
 from ramdisk import RAM
+from rowkey.errors import DeclarationError
 from table import test_places, test_scan_law
 from table.clients import Time, client, misplaced, set_buckets
 from table.places import Placed, placed
@@ -34,10 +38,23 @@ def counts_for(table: Table) -> list[int]:
     if not found.parts or found.parts[0].apart_by:
         return []
     (part,) = found.parts
-    # A leading part of one number has no regions; of two writes of one time none may be the later.
+    # A leading part of one number has no regions.
     least = 1 if table.design.declaration.splits is None else 2
-    held = part.live if table.design.layout.stamp is not None else (part.count,)
-    return [n for n in BUCKETS if n >= least and n not in held]
+    counts = [n for n in BUCKETS if n >= least and n != part.count]
+    if table.design.layout.stamp is None or table.design.key.is_salted:
+        return counts
+    before = [one.counts[part.place] for one in found.generations]
+    return [n for n in counts if not is_confused((*before, n))]
+
+
+def is_confused(counts: Sequence[int]) -> bool:
+    """Whether a number has one remainder by a count and by the last one, but not by one between."""
+    *before, last = counts
+    return any(
+        x % older == x % last != x % newer
+        for older, newer in combinations(before, 2)
+        for x in range(lcm(older, newer, last))
+    )
 
 
 def recount(table: Table, data: st.DataObject) -> None:
@@ -132,6 +149,59 @@ def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataO
         recount(table, data)
         table.compact()
         test_places.check_events(world, table, data)
+
+
+TIMED: dict[str, Any] = {
+    "n": "u16",
+    "at": {"type": "timestamp_ms", "at": "timestamp"},
+    "size": "i64",
+}
+FEW = st.sampled_from([2, 3, 4, 5, 6, 8, 12, 24])
+CHAINS = st.lists(st.sampled_from([2, 3]), min_size=3, max_size=5).map(
+    lambda factors: list(accumulate(factors, mul))
+)
+COUNTS = st.one_of(
+    st.lists(FEW, min_size=3, max_size=5), CHAINS, CHAINS.map(lambda chain: chain[::-1])
+)
+"""Numbers of buckets, one after another: any, and such as grow or shrink by factors."""
+
+
+@settings(max_examples=DEEP)
+@given(
+    key=st.sampled_from(["[bucket(n, {})][n]", "[mod(n, {})][n]", "[n][bucket(n, {})]"]),
+    numbers=st.lists(st.integers(0, 200), min_size=8, max_size=8, unique=True),
+    counts=COUNTS,
+    written=st.lists(st.sets(st.integers(0, 7)), min_size=5, max_size=5),
+)
+def test_of_writes_of_one_time_the_last_one_counts(
+    key: str, numbers: list[int], counts: list[int], written: list[set[int]]
+) -> None:
+    """Rows are put again and again at one time: a number that would confuse them is refused.
+
+    No other number is.
+    """
+    had = [counts[0]]
+    design = rowkey.Design("t", key.format(had[0]), fields=TIMED)
+    last: dict[int, Row] = {}
+    with client(design, "memory:", Time()) as table:
+        for number, after in enumerate(counts):
+            if after != had[-1] and is_confused((*had, after)):
+                with pytest.raises(DeclarationError, match="which of two writes of one time"):
+                    set_buckets(table, after)
+            elif after != had[-1]:
+                had.append(set_buckets(table, after).after)
+            for n in sorted(written[number]):
+                last[n] = {"n": numbers[n], "at": 1_000, "size": number}
+                table.put(last[n])
+            assert list(last.values()) == table.get_many(last.values())
+            assert sorted(last.values(), key=by_n) == sorted(table.scan(), key=by_n)
+        event(f"{len(had)} generations")
+
+
+def by_n(row: Row) -> int:
+    """Where a row stands by its number."""
+    found: int = row["n"]
+    return found
 
 
 def test_a_token_goes_on_behind_a_change() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 SUFFIX, NOTES = ".json", ".notes"
 LOCK = "catalog.lock"
+LOCK_S, LOOK_S = 5.0, 0.005
+"""Seconds that the lock is waited for, as other catalogs are; and those between two looks at it."""
 BEING_WRITTEN = "catalog.new"
 """One name is enough: only who holds the lock writes it."""
 
@@ -28,7 +31,8 @@ class File(Catalog):
     """One JSON document a table in a directory: `file:PATH`. Processes of one machine may share it.
 
     A document is written beside the old one, brought to disk, and renamed over it under a lock, so
-    that a process that dies leaves the old document or the new one. Readers take no lock.
+    that a process that dies leaves the old document or the new one. Readers take no lock. Whoever
+    cannot have it within 5 s, for a process that stands still holds it, raises `Unsupported`.
 
     Args:
         directory: where the documents lie; it is made if it is missing.
@@ -130,11 +134,24 @@ class File(Catalog):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock of the directory; it falls with the process that holds it."""
+        """Hold the lock of the directory; it falls with the process that holds it.
+
+        Raises:
+            Unsupported: another process does not let go of it.
+        """
         import fcntl
 
-        with (self.directory / LOCK).open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        path = self.directory / LOCK
+        with path.open("ab") as file:
+            end = time.monotonic() + LOCK_S
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= end:
+                        raise _held(path) from None
+                time.sleep(LOOK_S)
             yield
 
     @contextmanager
@@ -145,3 +162,10 @@ class File(Catalog):
         except OSError as problem:
             what = problem.strerror or str(problem)
             raise Unsupported(str(path), f"the catalog cannot use it: {what}") from problem
+
+
+def _held(path: Path) -> Unsupported:
+    """The refusal to wait any longer for a lock."""
+    what = f"another process has held this lock of the catalog for more than {LOCK_S:g} s"
+    remedy = f"Find it by lsof {path}, and go on or end it if it stands still: the lock falls then."
+    return Unsupported(str(path), what, remedy=remedy)

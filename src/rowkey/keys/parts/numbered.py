@@ -36,6 +36,8 @@ class NumberedPrefix(Transform):
     """A part that is one of `n` numbers, in bytes or in text."""
 
     options: ClassVar[tuple[Pick | Count, ...]] = (AS, WIDTH)
+    is_remainder: ClassVar[bool] = False
+    """Whether the number is what a division by `n` leaves, of a number that `n` has no part in."""
 
     def __init__(
         self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: Context

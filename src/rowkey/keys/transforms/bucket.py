@@ -47,6 +47,7 @@ class Bucket(NumberedPrefix):
         WIDTH,
     )
     hoists_null = False
+    is_remainder = True
     vectors: ClassVar = (
         Vector("[bucket(host, 16)]", {"host": "text"}, {"host": "web-1"}, "09"),
         Vector("[bucket(id, 16, as=hex)]", {"id": "u32"}, {"id": 1}, "34"),

@@ -31,6 +31,7 @@ class Mod(NumberedPrefix):
     terms = (1, 1)
     scalars = (NUMBER_OF,)
     options = (AS, WIDTH)
+    is_remainder = True
     vectors: ClassVar = (
         Vector("[mod(ts, 16)]", {"ts": "timestamp_s"}, {"ts": 1609459201}, "01"),
         Vector("[mod(n, 16)]", {"n": "i32"}, {"n": -1}, "0f"),

@@ -11,11 +11,12 @@ from rowkey.design import prefixes_of
 from rowkey.errors import Conflict, DeclarationError, Mistakes, Refused, Unsupported, shown
 from rowkey.table.generations.counting import apart_by, counted_parts, fan_out
 from rowkey.table.generations.ruling import TRIES, keep_told, let_rule, patience_s
+from rowkey.table.generations.ties import coming_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rowkey.catalog import Entry
+    from rowkey.catalog import Entry, Generation
     from rowkey.design import Design
     from rowkey.table.generations.live import Live
     from rowkey.table.table import Table
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST = 65_536
 """Numbers that a part takes at most. Source: two bytes."""
+NEAR = 3
+"""Numbers that are named in place of one that cannot be had."""
 STEP_S = 0.25
 """Seconds between two looks at the clock."""
 
@@ -127,24 +130,51 @@ class Change:
             what = f"{self.count} numbers take {widths[1]} bytes, rows of {term} have {widths[0]}"
             remedy = "Declare width=2 when a table is made, or move it to a new key."
             mistakes.add("buckets", what, "a number of as many bytes", remedy)
-        self._check_times({**entry.ruling.counts, place: self.count}, mistakes)
+        self._check_times(place, mistakes)
 
-    def _check_times(self, counts: Mapping[int, int], mistakes: Mistakes) -> None:
-        """Note a return to counts that rows stand under, where cells of one time may differ.
+    def _check_times(self, place: int, mistakes: Mistakes) -> None:
+        """Note a number that puts rows back to where an older generation had them.
 
-        The later of two writes of one time is that of the later generation; of one that has come
-        back nobody knows which of its writes were before the others and which after.
+        Only where cells of one time may differ: what is written later is newer elsewhere.
         """
         stamp = self.before.ruling.layout.stamp
-        former = [
-            one for one in self.before.entry.generations if one.rules and one.counts == counts
-        ]
-        if stamp is not None and former:
-            what = (
-                f"rows of generation {former[-1].number} stand under {self.count} already, and "
-                f"{stamp.field.name} does not tell which of two writes of one time is the later"
-            )
-            mistakes.add("buckets", what, "a number that the table has not had")
+        found = None if stamp is None else self._coming_back(place, self.count)
+        if stamp is None or found is None:
+            return
+        older, newer = found
+        what = (
+            f"{self.count} may put a row where generation {older.number} had it and generation "
+            f"{newer.number} had not, and {stamp.field.name} does not tell which of two writes of "
+            "one time is the later"
+        )
+        near = " or ".join(map(str, self._near(place)))
+        remedy = "Or move the table to a new key." if near else "Move the table to a new key."
+        mistakes.add("buckets", what, near, remedy)
+
+    def _coming_back(self, place: int, count: int) -> tuple[Generation, Generation] | None:
+        """Two generations between whose places rows could not be told under a number."""
+        entry = self.before.entry
+        standing = [one for one in entry.generations if one.rules]
+        return coming_back(self.before.ruling, standing, {**entry.ruling.counts, place: count})
+
+    def _near(self, place: int) -> list[int]:
+        """Up to three numbers next to the one asked for that the part may have, ascending."""
+        design, now = self.before.ruling, self.before.entry.ruling.counts[place]
+        width = design.key.parts[place].framing.width
+        most = MOST if width is None else min(MOST, 256**width)
+        found: list[int] = []
+        for count in sorted(range(1, most + 1), key=lambda one: abs(one - self.count)):
+            if count == now or self._coming_back(place, count):
+                continue
+            try:
+                new = design.counting({place: count})
+            except DeclarationError:
+                continue
+            if new.key.parts[place].framing.width == width:
+                found.append(count)
+            if len(found) == NEAR:
+                break
+        return sorted(found)
 
     def run(self) -> Changed:
         """Make the change; returns when rows are written under the new number.
