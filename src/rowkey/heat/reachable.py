@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,8 @@ def region_shares(key: Key, boundaries: Boundaries, *, is_full: bool = False) ->
     if not (part.alphabet.even or is_full):
         first = [prefix + bytes([byte]) for byte in part.opens.values]
         return [float(share > 0) for share in _of_points(first, boundaries)]
-    marks = [_place(prefix, part.alphabet, split) for split in boundaries.splits]
+    below = _below(part.alphabet)
+    marks = [_place(prefix, below, split) for split in boundaries.splits]
     return [stop - start for start, stop in pairwise([0.0, *marks, 1.0])]
 
 
@@ -118,33 +120,37 @@ def _behind_constants(key: Key) -> tuple[bytes, Part | None]:
 
 def _of_points(points: list[bytes], boundaries: Boundaries) -> list[float]:
     """Each point's share, divided among the regions that cut what begins with it."""
-    shares = [0.0] * len(boundaries)
-    splits = frozenset(boundaries.splits)
+    shares, splits, each = [0.0] * len(boundaries), boundaries.splits, 1 / len(points)
     for point in points:
-        first = boundaries.locate_one(point)
-        after = next_prefix(point)
-        last = len(boundaries) - 1 if after is None else boundaries.locate_one(after)
-        if after is not None and after in splits:
-            last -= 1
+        first, after = bisect_right(splits, point), next_prefix(point)
+        last = len(splits) if after is None else bisect_left(splits, after)
+        if first == last:  # nearly always, and there may be 65,536
+            shares[first] += each
+            continue
         for region in range(first, last + 1):
-            shares[region] += 1 / len(points) / (last + 1 - first)
+            shares[region] += each / (last + 1 - first)
     return shares
 
 
-def _place(prefix: bytes, alphabet: Alphabet, split: bytes) -> float:
+def _below(alphabet: Alphabet) -> list[int]:
+    """How many bytes of an alphabet lie below each number from 0 to 256."""
+    return [bisect_left(alphabet.values, number) for number in range(257)]
+
+
+def _place(prefix: bytes, below: list[int], split: bytes) -> float:
     """Share of the keys that lie before a boundary, if every byte of the alphabet were as likely.
 
     >>> from rowkey.keys import Alphabet
-    >>> _place(b"", Alphabet(b"0123456789abcdef"), b"90")
+    >>> _place(b"", _below(Alphabet(b"0123456789abcdef")), b"90")
     0.5625
     """
     if split[: len(prefix)] != prefix:
         return float(split > prefix)
     share, width = 0.0, 1.0
     for byte in split[len(prefix) : len(prefix) + DEEP]:
-        width /= len(alphabet.values)
-        share += width * sum(value < byte for value in alphabet.values)
-        if byte not in alphabet.values:
+        width /= below[-1]
+        share += width * below[byte]
+        if below[byte] == below[byte + 1]:
             break
     return share
 
