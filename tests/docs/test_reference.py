@@ -147,7 +147,7 @@ def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
 def test_every_arrival_and_error_is_listed() -> None:
     """Every arrival and every class of error stands in its page."""
     arrivals, told = page("arrivals"), page("errors")
-    assert [] == [name for name, says in ARRIVALS.items() if says not in arrivals]
+    assert [] == [name for name, each in ARRIVALS.items() if each.says not in arrivals]
     assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in told]
 
 

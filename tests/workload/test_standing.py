@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rowkey.design import Design
 from rowkey.schema import RowCounts
+from rowkey.workload import ARRIVALS, Arrival
 
 FIELDS: dict[str, Any] = {
     "user": {"type": "u32", "distinct": 50},
@@ -104,6 +105,18 @@ def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
     fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
     found = Design("t", "[kind][ts]", fields=fields, families={"d": {"ttl": "100s"}}, writes=words)
     assert 100_000 * (9 + CELL) == found.demand().size
+
+
+@pytest.mark.parametrize(("goes_on", "rows"), [(True, 300), (False, 100_000)])
+def test_an_arrival_says_itself_whether_time_goes_on(
+    monkeypatch: pytest.MonkeyPatch, *, goes_on: bool, rows: int
+) -> None:
+    """A hundred seconds bring three kinds a second, or any times at all."""
+    monkeypatch.setitem(ARRIVALS, "tidal", Arrival("with the tide", goes_on=goes_on))
+    words = {"rate": "1000/s", "time": "ts", "arrival": "tidal"}
+    fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
+    found = Design("t", "[kind][ts]", fields=fields, families={"d": {"ttl": "100s"}}, writes=words)
+    assert rows * (9 + CELL) == found.demand().size
 
 
 def test_each_family_keeps_its_own() -> None:

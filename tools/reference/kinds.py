@@ -264,7 +264,8 @@ def arrivals() -> str:
     generated where there is no sample, and what `check` can foresee.
     """
     rows = (
-        [code("per(FIELD)" if name == "per" else name), says] for name, says in ARRIVALS.items()
+        [code("per(FIELD)" if name == "per" else name), each.says]
+        for name, each in ARRIVALS.items()
     )
     return page(
         "Arrivals",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
     from rowkey.workload.standing import key_pieces, standing_bytes
     from rowkey.workload.values.digits import looks_of_calendar
-    from rowkey.workload.writes import ARRIVALS, Writes, bind_writes
+    from rowkey.workload.writes import ARRIVALS, Arrival, Writes, bind_writes
 else:
     __getattr__ = lazily(
         __name__,
@@ -34,7 +34,7 @@ else:
             "sample": "Events Sample clock_ms format_for open_sample",
             "standing": "key_pieces standing_bytes",
             "values.digits": "looks_of_calendar",
-            "writes": "ARRIVALS Writes bind_writes",
+            "writes": "ARRIVALS Arrival Writes bind_writes",
         },
     )
 
@@ -42,6 +42,7 @@ __all__ = [
     "ARRIVALS",
     "DRAWS",
     "FORMATS",
+    "Arrival",
     "Distinct",
     "Draw",
     "Events",

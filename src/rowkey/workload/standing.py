@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rowkey.schema import RowCounts
     from rowkey.workload.writes import Writes
 
-MOVING = frozenset({"clock", "sequential", "per"})
-"""Arrivals under which the time of events goes on with the clock."""
 NANOS = 10**9
 YEAR_S = 365 * 86_400
 """Seconds within which what can be written is taken to be, where cells are kept for ever."""
@@ -105,7 +103,7 @@ def _values(layout: Layout, field: Field, writes: Writes, seconds: float) -> flo
     parts = [part for part in layout.key.parts if field.name in part.fields]
     is_whole = _is_whole(layout, field.name)
     if writes.time is not None and field.name == writes.time.name:
-        if writes.arrival not in MOVING:
+        if not writes.goes_on:
             return inf
         steps = [part.resolution for part in parts if part.resolution is not None]
         step = field.type.tick if is_whole else min(steps, default=None)

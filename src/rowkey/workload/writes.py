@@ -23,16 +23,32 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
     from rowkey.workload.contract import Draw
 
-ARRIVALS = {
-    "clock": "time moves with the clock, other fields are drawn",
-    "random": "time too is drawn, as when old data is loaded in no order",
-    "sequential": "other fields count up with the clock",
-    "per": "each value of a field sends one event a period: per(host)",
-    "bulk_sorted": "an import in the order of the row keys",
-}
 DEFAULT_RATE = 5_000.0
 DEFAULT_LASTING_MS = 600_000
 MOST_EVENTS = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How rows come in.
+
+    Args:
+        says: what it means, for the reference.
+        goes_on: whether the time of events goes on with the clock.
+    """
+
+    says: str
+    goes_on: bool
+
+
+ARRIVALS = {
+    "clock": Arrival("time moves with the clock, other fields are drawn", goes_on=True),
+    "random": Arrival("time too is drawn, as when old data is loaded in no order", goes_on=False),
+    "sequential": Arrival("other fields count up with the clock", goes_on=True),
+    "per": Arrival("each value of a field sends one event a period: per(host)", goes_on=True),
+    "bulk_sorted": Arrival("an import in the order of the row keys", goes_on=False),
+}
+"""How rows may come in, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,11 @@ class Writes:
     late_ms: int
     bursts: tuple[Stretch, ...]
     draws: Mapping[str, Draw]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the time of events goes on with the clock."""
+        return ARRIVALS[self.arrival].goes_on
 
 
 def bind_writes(words: WriteWords, fields: Mapping[str, Field], mistakes: Mistakes) -> Writes:

@@ -61,7 +61,7 @@ line = { type = "text", max_bytes = 500 }
             return
         behind = [p for p in subject.key.parts[spreading(subject.key) :] if p.cardinality != 1]
         time = subject.design.writes.time
-        is_clock = subject.design.writes.arrival in ("clock", "per", "sequential")
+        is_clock = subject.design.writes.goes_on
         if time is None or not is_clock or not behind or behind[0].fields != (time.name,):
             return
         yield self.finding(

@@ -64,7 +64,7 @@ ttl = "30d"
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         writes = subject.design.writes
-        if writes.arrival not in ("random", "bulk_sorted") or writes.time is None:
+        if writes.goes_on or writes.time is None:
             return
         if subject.design.layout.stamp is not None:
             return
