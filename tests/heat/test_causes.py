@@ -666,6 +666,17 @@ def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are(tmp_path:
     assert "[bucket(host, ts, 16)]" in cause.remedy
 
 
+def test_values_that_fall_unevenly_on_their_buckets_are_not_told_of_old_splits(
+    tmp_path: Path,
+) -> None:
+    """Each bucket has its region: no splits are to blame, and the remedy does not say they are."""
+    rows = [(host, 4 * n, time) for n, (host, _, time) in enumerate(even_hosts())]
+    found = judge(tmp_path, "[mod(id, 16)][id]", rows)
+    cause = only(found, "missed_splits")
+    assert "came later" not in cause.remedy
+    assert "each prefix has its region already" in cause.remedy
+
+
 # One region
 
 

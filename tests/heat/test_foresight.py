@@ -319,3 +319,26 @@ def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing() -> None:
     assert "info" == told.severity
     assert "user reaches 1 of 16 regions" in told.what
     assert ["missed_splits"] == [one.code for one in run(design).causes]
+
+
+@pytest.mark.parametrize(
+    ("key", "splits", "remedy"),
+    [
+        ("[uuid][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }, for'),
+        ("[digest(host, 8)][ts]", HEX_STRING, 'splits = { algorithm = "uniform", regions = 16 }'),
+        ("[digest(host, 8, as=hex)][ts]", UNIFORM, 'splits = { algorithm = "hex_string", regions'),
+        ("[number][ts]", HEX_STRING, 'splits = "sample" and declare [sample] path = '),
+        ("[status][id]", UNIFORM, 'splits = "per_bucket", at'),
+    ],
+)
+def test_splits_that_miss_are_told_those_that_meet(key: str, splits: Any, remedy: str) -> None:
+    """Equal steps where bytes come evenly; a sample only together with where it comes from."""
+    (found,) = (one for one in foreseen(design_of(key, splits)) if one.code == "missed_splits")
+    assert remedy in found.remedy
+
+
+def test_a_sample_that_is_declared_is_asked_for_no_more() -> None:
+    """Where a recording is there, its quantiles are all the remedy needs."""
+    words = {"fields": FIELDS, "splits": HEX_STRING, "sample": {"path": "rows.csv"}}
+    (found,) = foreseen(Design("t", "[number][ts]", **words, writes={"time": "ts"}))
+    assert 'Cut with splits = "sample", at quantiles of keys that came.' == found.remedy

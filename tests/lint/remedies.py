@@ -287,7 +287,7 @@ CHANGES: list[tuple[str, Change]] = [
     (r"^Leave (\['.+?'\]) out(?:, and write (\w+) in its default encoding)?\.$", _no_constant),
     (r"as desc\((\w+)\) does", _turned),
     (r"^(?:Take|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _number),
-    (r'^(?:Write|Cut with) splits = "', _splits),
+    (r'^(?:Write|Cut with) splits = ["{]', _splits),
     (r"^Set (\w+) = (\S+) on those", _on_those),
     (r'(?:[Ss]et|as in) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _word),
     (r'^Declare type = "(\w+)"(?:, width = (\d+))?(?: and (:\w+))?', _type),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TWICE = 2.0
 """Times its fair share that a region takes of evenly spread keys before the splits miss them."""
+EQUAL_STEPS = {bytes(range(256)): "uniform", b"0123456789abcdef": "hex_string"}
+"""The algorithms that cut the range of some bytes into equal steps, by the bytes."""
 DEEP = 8
 """Bytes of a boundary that are looked at."""
 MANY = 0.2
@@ -97,6 +99,26 @@ def is_spread_evenly(key: Key) -> bool:
     if part is None or part.order.ascends or part.order.descends:
         return False
     return part.alphabet.even or part.images({}).points is not None
+
+
+def evenly_cut(design: Design) -> str | None:
+    """The algorithm whose equal steps meet the leading part's bytes; None if none is known to.
+
+    Raw bytes of a hash and values that fill all their bytes without being counted, such as UUIDs,
+    come evenly over the whole range; digits of a hash over that of the digits.
+
+    Args:
+        design: the design.
+    """
+    prefix, part = _behind_constants(design.key)
+    if part is None or prefix:
+        return None
+    width, values = part.framing.width, part.alphabet.values
+    if part.alphabet.even:
+        return EQUAL_STEPS.get(values)
+    is_filled = width is not None and part.cardinality == 256**width and len(part.fields) == 1
+    is_counted = any(design.fields[name].type.counts for name in part.fields)
+    return "uniform" if is_filled and not is_counted else None
 
 
 def is_met_evenly(key: Key, boundaries: Boundaries) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rowkey.design import prefixes_of
+from rowkey.design import prefixes_of, toml_value
 from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
@@ -15,6 +15,7 @@ from rowkey.heat.reachable import (
     TWICE,
     can_be_missed,
     counted_regions,
+    evenly_cut,
     is_full_of_values,
     is_missed,
     is_spread_evenly,
@@ -169,10 +170,34 @@ def _remedy(design: Design, facts: Mapping[str, Facts]) -> str:
     if prefixes_of(design.key) is not None:
         if declared != "per_bucket" or design.cut.request.regions is not None:
             return 'Cut with splits = "per_bucket", at the values that the leading part can take.'
+        why = "each prefix has its region already, and the values that came fall on them unevenly"
+        why += ", as few do by chance"
+    elif (equal := _equal_steps(design)) is not None:
+        splits = toml_value({"algorithm": equal, "regions": _regions(design)})
+        return f"Cut with splits = {splits}, for these bytes come evenly over their whole range."
     elif declared != "sample":
-        return 'Cut with splits = "sample", at quantiles of keys that came.'
+        where = ""
+        if design.sample_path is None:
+            where = ' and declare [sample] path = "…", a recording of what comes'
+        return f'Cut with splits = "sample"{where}, at quantiles of keys that came.'
+    else:
+        why = "these splits were made for such keys and do not meet those that came later"
     found = spread_key(design, facts)
-    return (
-        f"Take {found.words}, for these splits were made for such keys and do not meet those that "
-        f"came later; {found.costs}."
-    )
+    return f"Take {found.words}, for {why}; {found.costs}."
+
+
+def _equal_steps(design: Design) -> str | None:
+    """The algorithm whose equal steps meet the keys, unless they are cut so, or at quantiles."""
+    asked = design.cut.request
+    is_whole = asked.first is None and asked.last is None
+    equal = evenly_cut(design)
+    is_cut = design.cut.needs_sample or (design.cut.algorithm == equal and is_whole)
+    return None if is_cut else equal
+
+
+def _regions(design: Design) -> int:
+    """As many regions as were asked for, two a server at the least, that the servers divide."""
+    asked = design.cut.request
+    listed = None if asked.listed is None else len(asked.listed) + 1
+    servers = design.cluster.servers
+    return max(-(-(asked.regions or listed or 0) // servers), 2) * servers
