@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.forms import (
@@ -76,6 +76,7 @@ class Look:
     texts: set[str] | None = field(default_factory=set)
     calendar: set[int] = field(default_factory=lambda: {8, 14})
     has_letters: bool = False
+    first: str = ""
 
     def add(self, array: pa.Array) -> None:
         """Look at the next values."""
@@ -93,6 +94,8 @@ class Look:
             self._add_texts(held)
         elif pa.types.is_integer(held.type) and len(held):
             self._range(held)
+        elif pa.types.is_floating(held.type) and len(held):
+            self._range_of_floats(held)
         elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
             sizes = [len(value) for value in held.to_pylist()]
             self.longest = max([self.longest, *sizes])
@@ -121,6 +124,14 @@ class Look:
         self._widen(ends["min"], ends["max"])
         distinct = pc.unique(held)
         self._calendar(map(str, distinct.to_pylist()))
+
+    def _range_of_floats(self, held: pa.Array) -> None:
+        import numpy as np
+
+        values = held.to_numpy(zero_copy_only=False)
+        self.first = self.first or str(values[0])
+        finite = np.isfinite(values).all()
+        self._widen(*((int(values.min()), int(values.max())) if finite else (0, 0)))
 
     def _widen(self, low: int, high: int) -> None:
         self.least = low if self.least is None else min(self.least, low)
@@ -163,6 +174,7 @@ class Look:
         """Leave out the forms that these do not have, and measure what the others need."""
         if not len(texts):
             return
+        self.first = self.first or texts[0].as_py()
         self.forms = {one.name for one in FORMS if one.name in self.forms and one.fits(texts)}
         if "integer" in self.forms:
             numbers = list(map(int, texts.to_pylist()))
@@ -189,11 +201,13 @@ class Guess:
         words: those that stand in `[fields]`, `type` first.
         why: what they are read from, if that is not plain.
         null_texts: texts that stand for null, if the type can have none such.
+        stray: one of its values, where they look like times and are not read as such.
     """
 
     words: dict[str, Any]
     why: str = ""
     null_texts: frozenset[str] = frozenset()
+    stray: str = ""
 
 
 def guess(look: Look) -> Guess | None:
@@ -202,6 +216,28 @@ def guess(look: Look) -> Guess | None:
     Args:
         look: what was seen of it; not empty.
     """
+    found = _guessed(look)
+    return replace(found, stray=look.first) if found and _is_stray_time(look) else found
+
+
+def _is_stray_time(look: Look) -> bool:
+    """Whether the values look like times in a form that no type is read from."""
+    import pyarrow as pa
+
+    if look.is_text and "stray" in look.forms:
+        return look.first != "" and not {"instant", "day"} & look.forms
+    if not is_like_time(look.name):
+        return False
+    if look.is_text:
+        return look.first != "" and "seconds" in look.forms
+    is_counted = pa.types.is_floating(look.kind) and look.least is not None
+    return is_counted and any(
+        EARLIEST_S * per_s <= (look.least or 0) and (look.greatest or 0) < LATEST_S * per_s
+        for per_s in UNITS.values()
+    )
+
+
+def _guessed(look: Look) -> Guess | None:
     import pyarrow as pa
 
     kind = look.kind

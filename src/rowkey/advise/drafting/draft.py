@@ -8,6 +8,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.advise.drafting.cautions import stray_said
 from rowkey.advise.drafting.proposals import proposed_keys
 from rowkey.advise.drafting.roles import FEW_ROWS, assigned, reassigned
 from rowkey.advise.drafting.survey import surveyed
@@ -40,6 +41,7 @@ class Draft:
         found: what the rules say of it.
         tried: the keys that were tried before, with the reason against each.
         is_thin: whether the sample has too few rows for a verdict.
+        unread: what is missing in the file for a better draft, as sentences.
     """
 
     text: str
@@ -48,6 +50,7 @@ class Draft:
     found: Findings
     tried: tuple[tuple[str, str], ...]
     is_thin: bool
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,11 @@ class _Tried:
     simulated: Simulation
     found: Findings
     seen: Seen
+
+    @property
+    def lost(self) -> int:
+        """Rows of the sample that overwrite one which they differ from."""
+        return max((self.seen.repeats or 0) - self.roles.survey.copies, 0)
 
     @property
     def against(self) -> tuple[str, ...]:
@@ -112,7 +120,7 @@ def first_draft(
     trial = _Trial(survey, name, where, servers, seed)
     roles = trial.settled(assigned(survey))
     tried: list[_Tried] = []
-    for proposal in proposed_keys(roles, servers):
+    for proposal in proposed_keys(roles, servers, lambda: tried[-1].against[0].rstrip(".")):
         tried.append(trial.of(roles, proposal))
         if not tried[-1].against:
             break
@@ -184,9 +192,12 @@ class _Trial:
 def _written(best: _Tried, against: tuple[tuple[str, str], ...]) -> Draft:
     """The file of a proposal, judged by the rules once more as it stands there."""
     bare = best.design.dumps(defaults=False)
-    text = annotated(bare, best.roles, best.proposal, best.found, best.simulated, against)
+    text = annotated(
+        bare, best.roles, best.proposal, best.found, best.simulated, against, best.lost
+    )
     design = Design.loads(text)
     assert design == best.design, "comments change nothing"
     simulated = replace(best.simulated, design=design)
     is_thin = best.roles.survey.events < FEW_ROWS
-    return Draft(text, design, simulated, check(design, best.seen), against, is_thin)
+    unread = tuple(stray_said(one) for one in best.roles.survey.strays)
+    return Draft(text, design, simulated, check(design, best.seen), against, is_thin, unread)

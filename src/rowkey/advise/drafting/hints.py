@@ -56,13 +56,17 @@ _MEASURE_ZH = (
     "金额 金額 价格 價格 单价 单價 总价 数量 數量 次数 次數 件数 人数 总数 总计 合计 余额 餘額 "
     "温度 溫度 湿度 濕度 压力 电压 电流 功率 能耗 电量 速度 距离 里程 时长 時長 耗时 延迟 长度 "
     "大小 字节 流量 重量 高度 宽度 深度 分数 得分 评分 比例 比率 占比 平均 最大 最小 经度 纬度 "
-    "折扣 年龄 版本"
+    "折扣 年龄 版本 方向 航向 海拔"
 )
 _MEASURED_ZH = ("量", "额", "額", "率", "费", "費", "数", "數", "值", "价", "價")
 """What a Chinese name of something measured ends with."""
 _CALENDAR_ZH = "小时 小時 星期 月份 年份 季度 分钟"
 _PIECES_ZH = ("年", "月", "日", "周", "时", "分", "秒")
 _CATEGORY_ZH = "状态 狀態 类型 類型 类别 种类 分类 方式 渠道 级别 等级 性别 标志"
+_PERSONAL = _words("email mail mobile phone tel telephone msisdn ssn passport surname fullname")
+_PERSONAL_ZH = "手机 手機 电话 電話 身份证 身份證 证件 邮箱 郵箱 姓名 护照 银行卡"
+_PROSE = _words("message msg body text comment description content note notes subject remark")
+_PROSE_ZH = "消息 内容 內容 备注 備註 描述 正文 说明 留言 评论"
 _RECORD_ZH = "订单 訂單 运单 单号 單號 流水号 交易号"
 
 
@@ -131,7 +135,8 @@ def is_like_measure(name: str) -> bool:
     (True, True, False)
     """
     words = words_of(name)
-    if words and words[-1] in {"id", "key", "uuid", "no"}:
+    is_named = len(words) > 1 and words[-1] == "number"
+    if is_named or (words and words[-1] in {"id", "key", "uuid", "no"}):
         return False
     return bool(_MEASURE & set(words)) or _holds(name, _MEASURE_ZH) or name.endswith(_MEASURED_ZH)
 
@@ -158,3 +163,23 @@ def is_like_category(name: str) -> bool:
     (True, True)
     """
     return bool(_CATEGORY & set(words_of(name))) or _holds(name, _CATEGORY_ZH)
+
+
+def is_like_personal(name: str) -> bool:
+    """Whether a name is that of what tells a person, which a key would write into every cell.
+
+    >>> is_like_personal("email"), is_like_personal("手机号"), is_like_personal("user_id")
+    (True, True, False)
+    """
+    words = words_of(name)
+    return bool(_PERSONAL & set(words) and words[-1] != "id") or _holds(name, _PERSONAL_ZH)
+
+
+def is_like_prose(name: str) -> bool:
+    """Whether a name is that of a text that people or programs write out.
+
+    >>> is_like_prose("Message"), is_like_prose("message_id"), is_like_prose("备注")
+    (True, False, True)
+    """
+    words = words_of(name)
+    return bool(words and words[-1] in _PROSE) or _holds(name, _PROSE_ZH)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise.drafting.roles import ENOUGH, LONG, MEASURED, lost_without
+from rowkey.advise.drafting.roles import ENOUGH, is_measured, is_prose, lost_without
 from rowkey.errors import counted
 from rowkey.keys import TRANSFORMS, Source
 from rowkey.regions import SPLITS
 from rowkey.schema import Call, FieldRef, print_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from rowkey.advise.drafting.roles import Roles
     from rowkey.advise.drafting.survey import Column
@@ -26,6 +26,9 @@ MOST_HEAVY = 8
 """Heavy values that are listed: the list is part of the bytes of a table."""
 HEAVY = 0.25
 """Share of a server's fair share from which a value is listed."""
+
+OF_FEW = ("few-leading-values", "hot-entity", "one-hot-row")
+"""Rules that tell how many values lead a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +50,21 @@ class Proposal:
     allowed: Mapping[str, str] = field(default_factory=dict)
 
 
-def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
+def proposed_keys(
+    roles: Roles, servers: int, refused: Callable[[], str] = str
+) -> Iterator[Proposal]:
     """Row keys, from the one that reads ask the fewest ranges of to the one that spreads anything.
 
     Args:
         roles: what the columns are for.
         servers: region servers.
+        refused: what spoke against the proposal before, asked when there was one.
     """
     n = A_SERVER * servers
     behind, reasons = _behind(roles)
     entity = roles.entity
-    adds = [one for one in roles.adds if one.field.type.name not in MEASURED]
+    adds = [one for one in roles.adds if not is_measured(one)]
+    adds = [one for one in adds if not is_prose(one)] or adds * (entity is None)
     columns = [one for one in (entity, roles.time, *adds) if one is not None] or [*roles.adds]
     splits = next(name for name, kind in SPLITS.items() if kind.needs == {"prefixes"})
 
@@ -70,11 +77,13 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     if first is not None:
         whole = entity is not None or len(columns) == 1
         why = (
-            f"rows of one {first.name} share a bucket, so a read of one asks one range"
+            f"rows of one {first.name} share a bucket, so a read of one asks one bucket"
             if whole
             else f"{first.name} spreads the rows"
         )
         yield led(_bucket([first], n), why, allowed=_too_few_seen(roles, first))
+    if entity is not None and roles.misses_time:
+        return
     heavy = _heavy(entity, servers) if entity is not None else ()
     if entity is not None and heavy and len(columns) > 1:
         spread = _spread(heavy, n, servers)
@@ -89,12 +98,12 @@ def proposed_keys(roles: Roles, servers: int) -> Iterator[Proposal]:
     if first is not None and len(adds) > (entity is None):
         names = list(dict.fromkeys(one.name for one in (first, *adds)))
         some = [one for one in columns if one.name in names]
-        why = f"one {first.name} alone would be too much for a server, {_and(names)} are not"
+        why = f"a bucket of {first.name} alone was refused ({refused()}), so {_and(names)} fill it"
         yield led(_bucket(some, n), why)
     if len(columns) > 1:
         why = (
-            f"{_too_hot(entity, servers)}, so its rows are spread too: a read of one asks all {n} "
-            "buckets, and merges them"
+            f"the key before was refused ({refused()}), so rows of one {entity.name} are spread "
+            f"too: a read of one asks all {n} buckets, and merges them"
             if entity is not None
             else "what tells rows apart spreads them"
         )
@@ -127,10 +136,9 @@ def _behind(roles: Roles) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     if (time := roles.time) is not None:
         terms.append(_term(time))
         within = f"of one {roles.entity.name} " if roles.entity is not None else ""
-        stretch = "a stretch of it is one range" if within else "a stretch of time is one range"
         reasons.append(
-            f"[{terms[-1]}]: rows {within}in the order of time; {stretch} a "
-            "bucket, and the latest rows are a scan backwards."
+            f"[{terms[-1]}]: rows {within}in the order of time: in each bucket that a read asks, a "
+            "stretch of time is one range, and the latest rows are a scan backwards."
         )
     for column in roles.adds:
         term = _term(column)
@@ -150,18 +158,17 @@ def _on_addition(roles: Roles, column: Column) -> str:
         return "two rows of one moment stay two"
     rows = "row of the sample overwrites" if lost == 1 else "rows of the sample overwrite"
     why = f"without it {lost:,} {rows} another"
-    if column.field.type.name in MEASURED:
+    if is_measured(column):
         return f"{why}; if that is right, as of a corrected value, leave it out"
     return why
 
 
 def _term(column: Column) -> Term:
     """A field as a part of the key, in as few bytes as tell its values apart."""
-    kind, facts = column.field.type, column.facts
+    kind = column.field.type
     if kind.name == "hex":
         return FieldRef(column.name, "bytes")
-    is_long = (facts.bytes_mean or 0) > LONG or (facts.bytes_most or 0) > 8 * LONG
-    if kind.is_sequence and is_long:
+    if is_prose(column):
         return Call("digest", (FieldRef(column.name),), (DIGEST,))
     return FieldRef(column.name)
 
@@ -191,25 +198,16 @@ def _spread(heavy: tuple[tuple[Any, float], ...], n: int, servers: int) -> int:
     return min(spread, n)
 
 
-def _too_hot(entity: Column | None, servers: int) -> str:
-    """What is wrong with a bucket of the entity alone."""
-    assert entity is not None
-    share, distinct = entity.facts.heaviest_share or 0.0, entity.facts.distinct or 0
-    if distinct < ENOUGH:
-        return f"{counted(distinct, 'value')} of {entity.name} are too few to fill the buckets"
-    if share * servers >= HEAVY:
-        shown = entity.field.type.show(entity.facts.heaviest[0][0])[:24]
-        return f"{entity.name} {shown} takes {share:.0%} of all rows"
-    return f"some {entity.name} takes most of the rows of a moment"
-
-
 def _too_few_seen(roles: Roles, first: Column) -> dict[str, str]:
     """What is found where the sample is too small to show how many values there are."""
     distinct, events = first.facts.distinct or 0, roles.survey.events
+    if roles.misses_time:
+        missed = roles.survey.strays[0].name
+        return dict.fromkeys(OF_FEW, f"the key has no time yet: see {missed}, which is not read")
     if distinct >= ENOUGH or distinct * 20 <= events:
         return {}
     why = f"{counted(distinct, 'value')} in {counted(events, 'row')} do not tell how many there are"
-    return {"few-leading-values": why, "hot-entity": why, "one-hot-row": why}
+    return dict.fromkeys(OF_FEW, why)
 
 
 def _and(names: list[str]) -> str:

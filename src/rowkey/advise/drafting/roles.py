@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.hints import (
@@ -13,6 +14,8 @@ from rowkey.advise.drafting.hints import (
     is_like_event,
     is_like_identity,
     is_like_measure,
+    is_like_personal,
+    is_like_prose,
     is_like_record,
     is_like_time,
 )
@@ -41,7 +44,6 @@ OFTEN = 0.03
 """Share of the rows from which a value is a quarter of the load of one of eight servers."""
 HEAD = 16_384
 """Rows in which a set of columns is tried first."""
-MEASURED = ("float32", "float64", "decimal")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Roles:
     refused: frozenset[tuple[str, ...]] = frozenset()
 
     @property
+    def misses_time(self) -> bool:
+        """Whether a column looks like the time of an event, and nothing is read as one."""
+        return self.time is None and bool(self.survey.strays)
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the key in its order."""
         return tuple(one for one in (self.entity, self.time, *self.adds) if one is not None)
@@ -80,7 +87,7 @@ def assigned(survey: Survey) -> Roles:
     time = _time(survey)
     rest = [column for column in survey.columns if column is not time]
     entity = _entity(survey, rest, time, apart)
-    if entity is None:
+    if entity is None or _is_of_a_member(survey, entity, rest, apart):
         one = _naming(survey, rest, apart, is_timed=time is not None)
         if one is not None:
             return Roles(survey, None, None, (one,), apart)
@@ -93,11 +100,17 @@ def reassigned(roles: Roles) -> Roles | None:
     Args:
         roles: those under which rows of the file still overwrite others.
     """
+    base = [one for one in (roles.entity, roles.time) if one is not None]
+    others = _others(roles, base)
+    if not roles.apart.tells([one.name for one in (*base, *others)]) and len(others) < len(
+        roles.survey.columns
+    ) - len(base):
+        return None
     refused = roles.refused | {tuple(one.name for one in roles.adds)}
     if len(refused) < RETRIED and roles.columns != roles.adds:
         return _with_adds(replace(roles, refused=refused))
     used = {one.name for one in roles.columns}
-    left = [one for one in roles.survey.columns if one.name not in used]
+    left = [one for one in others if one.name not in used]
     if not left:
         return None
     best = max(left, key=lambda one: (_telling(one), one.facts.distinct or 0))
@@ -119,21 +132,53 @@ def lost_without(roles: Roles, column: Column) -> int:
 def _with_adds(roles: Roles) -> Roles:
     """The same with the columns that tell rows apart."""
     base = [one for one in (roles.entity, roles.time) if one is not None]
-    others = [one for one in roles.survey.columns if one not in base]
-    others.sort(key=lambda one: -_telling(one))
+    others = sorted(_others(roles, base), key=lambda one: -_telling(one))
     adds = _added(roles.apart, base, others, roles.refused)
+    if roles.misses_time and base and not roles.apart.tells([o.name for o in (*base, *adds)]):
+        adds = ()  # The time would, and what happens to differ instead says nothing.
     if not (adds or roles.entity or roles.refused):
         # A time alone spreads nothing, and two events of one moment would be one row.
         adds = tuple(one for one in others if _may_spread(one))[:1]
     return replace(roles, adds=adds)
 
 
+def _others(roles: Roles, base: Sequence[Column]) -> list[Column]:
+    """The columns that may tell rows of one entity apart.
+
+    What is measured does so by accident: two readings of one sensor and moment are one that was
+    corrected. It is taken only where nothing else would be in the key.
+    """
+    rest = [one for one in roles.survey.columns if one not in base]
+    read = [one for one in rest if not one.stray]
+    if roles.misses_time and base:
+        return [one for one in read if is_like_identity(one.name) and not is_measured(one)]
+    if len(base) > 1:
+        return [one for one in read if not is_measured(one)]
+    return read or (rest if not base else [])
+
+
+def is_measured(column: Column) -> bool:
+    """Whether a column tells how much: a number with a fraction, or one with such a name."""
+    kind = column.field.type
+    if kind.tick is not None:
+        return False
+    is_fraction = isinstance(kind.domain.nth(0), float | Decimal)
+    return is_fraction or (bool(kind.counts) and is_like_measure(column.name))
+
+
+def is_prose(column: Column) -> bool:
+    """Whether a column is a text that says something rather than names it."""
+    facts = column.facts
+    is_long = (facts.bytes_mean or 0) > LONG or (facts.bytes_most or 0) > 8 * LONG
+    return column.field.type.is_sequence and (is_long or is_like_prose(column.name))
+
+
 def _may_spread(column: Column) -> bool:
     """Whether a column differs enough between rows to spread them, and is not what is measured."""
     facts, kind = column.facts, column.field.type
-    is_plain = kind.name not in (*MEASURED, "bool", "bytes") and kind.tick is None
-    is_measured = is_like_measure(column.name) or is_like_calendar(column.name)
-    return is_plain and not is_measured and not facts.nulls and (facts.distinct or 0) >= ENOUGH
+    is_plain = kind.name not in ("bool", "bytes") and kind.tick is None and not column.stray
+    is_other = is_measured(column) or is_like_measure(column.name) or is_like_calendar(column.name)
+    return is_plain and not is_other and not facts.nulls and (facts.distinct or 0) >= ENOUGH
 
 
 class Apart:
@@ -218,11 +263,23 @@ def _entity(
     return None
 
 
+def _is_of_a_member(
+    survey: Survey, entity: Column, columns: Sequence[Column], apart: Apart
+) -> bool:
+    """Whether rows are members, each with an id of its own, and the entity is a sort of them."""
+    names = [one for one in columns if is_like_identity(one.name)]
+    is_sort = not is_like_identity(entity.name) and (entity.facts.distinct or 0) < ENOUGH
+    leads = bool(names) and survey.columns[0] is names[0]
+    return is_sort and leads and apart.tells([names[0].name])
+
+
 def _may_group(column: Column, survey: Survey) -> bool:
     """Whether several events have one value, and it names something."""
     distinct, few = column.facts.distinct or 0, survey.events < FEW_ROWS
     kind = column.field.type
-    if distinct < 2 - few or kind.name in (*MEASURED, "bool", "bytes") or kind.tick is not None:
+    if distinct < 2 - few or kind.name in ("bool", "bytes") or kind.tick is not None:
+        return False
+    if is_measured(column) or column.stray:
         return False
     if is_like_calendar(column.name) or (column.facts.bytes_mean or 0) > 4 * LONG:
         return False
@@ -251,6 +308,8 @@ def _naming_score(column: Column) -> float:
         - 2 * ((facts.bytes_mean or 0) > LONG)
         - 2 * ((facts.heaviest_share or 0) > 0.5)
         - is_like_record(name)
+        - 3 * is_like_personal(name)
+        - 3 * is_like_prose(name)
     )
 
 
@@ -268,7 +327,8 @@ def _may_name(column: Column, survey: Survey, is_timed: bool) -> bool:
     is_name = is_like_identity(column.name) or kind.name in ("uuid", "hex", "digits")
     is_free = survey.events >= FEW_ROWS and not is_timed and not is_like_measure(column.name)
     is_name = is_name or is_free
-    plain = kind.name not in (*MEASURED, "bool", "bytes") and kind.tick is None
+    plain = kind.name not in ("bool", "bytes") and kind.tick is None
+    plain = plain and not is_measured(column) and not column.stray
     return plain and is_name and not facts.nulls and (facts.bytes_mean or 0) <= LONG
 
 
@@ -277,7 +337,8 @@ def _telling(column: Column) -> float:
     facts, kind = column.facts, column.field.type
     return (
         _naming_score(column)
-        - 8 * (kind.name in MEASURED)
+        - 8 * is_measured(column)
+        - 8 * is_like_personal(column.name)
         - 4 * is_like_calendar(column.name)
         - 3 * ((facts.bytes_mean or 0) > LONG)
         - 2 * (kind.name in ("bytes", "bool"))
@@ -297,7 +358,9 @@ def _added(
         refused: what is not tried again.
     """
     names = [column.name for column in base]
-    for some in _tried([one for one in others if one.field.type.name not in MEASURED]):
+    plain = [one for one in others if not is_measured(one)]
+    short = [one for one in plain if not is_prose(one)]
+    for some in chain(_tried(short), _tried(plain)):
         more = [one.name for one in some]
         if (names or some) and tuple(more) not in refused and apart.tells([*names, *more]):
             return some

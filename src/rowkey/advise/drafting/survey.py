@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafting.columns import Guess, Look, guess
+from rowkey.advise.drafting.hints import is_like_event
 from rowkey.errors import Mistakes, SampleError, printable
 from rowkey.keys import Field, bind_fields, bound_key
 from rowkey.schema import FieldRef, FieldWords, name_mistake
@@ -36,12 +37,14 @@ class Column:
         words: its words in a design file.
         facts: what the sample shows of it.
         why: what its type was read from, if that is not plain.
+        stray: one of its values, where they look like times and are not read as such.
     """
 
     field: Field
     words: Mapping[str, Any]
     facts: Facts
     why: str
+    stray: str = ""
 
     @property
     def name(self) -> str:
@@ -74,6 +77,12 @@ class Survey:
     rows: pa.RecordBatch
     left_out: LeftOut
     assumed: tuple[str, ...] = field(default=())
+
+    @property
+    def strays(self) -> tuple[Column, ...]:
+        """Columns that look like times and are not read as such, those of events first."""
+        found = (one for one in self.columns if one.stray)
+        return tuple(sorted(found, key=lambda one: not is_like_event(one.name)))
 
 
 def surveyed(path: Path, format_words: Mapping[str, Any] | None, seed: int = 0) -> Survey:
@@ -239,7 +248,10 @@ def _profiled(
     return Survey(
         path,
         format_words,
-        tuple(Column(f, words[n], facts[n], guesses[n].why) for n, f in fields.items()),
+        tuple(
+            Column(f, words[n], facts[n], guesses[n].why, guesses[n].stray)
+            for n, f in fields.items()
+        ),
         unread,
         profile.count,
         rows.repeats,

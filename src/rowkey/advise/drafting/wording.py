@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise.drafting.hints import is_like_identity
+from rowkey.advise.drafting.cautions import (
+    VALUE,
+    WIDE,
+    on_uniqueness,
+    stray_said,
+    wrapped,
+)
 from rowkey.advise.drafting.proposals import A_SERVER
 from rowkey.advise.drafting.roles import FEW_ROWS
 from rowkey.design import Design, path_text, toml_value
@@ -17,15 +23,11 @@ if TYPE_CHECKING:
     from rowkey.advise.drafting.proposals import Proposal
     from rowkey.advise.drafting.roles import Roles
     from rowkey.advise.drafting.survey import Column, Survey
-    from rowkey.lint import Findings
+    from rowkey.lint import Finding, Findings
     from rowkey.simulate import Simulation
 
 IN_ORDER = 0.999
 """Share of times not below all before them, under which the file is said to be out of order."""
-WIDE = 96
-"""Characters of a line of comment."""
-VALUE = 32
-"""Characters of a value that is shown."""
 REASONS = {
     "overwritten-rows": "rows of the sample that stand there twice, equal in every field",
     "measured-value-in-key": "without it rows of the sample overwrite each other",
@@ -86,6 +88,7 @@ def annotated(
     found: Findings,
     simulated: Simulation,
     against: Sequence[tuple[str, str]],
+    lost: int,
 ) -> str:
     """A design file with what was seen as comments.
 
@@ -96,6 +99,7 @@ def annotated(
         found: what the rules say of it.
         simulated: what became of the sample.
         against: keys that were tried before, with the reason against each.
+        lost: rows of the sample that overwrite one which they differ from.
     """
     text = _explicit(text, simulated.design.cluster.servers)
     places = Design.loads(text).written.places  # type: ignore[union-attr]
@@ -105,10 +109,9 @@ def annotated(
     def note(path: str, lines: Iterable[str]) -> None:
         above.setdefault(places.line_of(path), []).extend(lines)
 
-    note("key", _on_key(roles, proposal, simulated, against))
+    note("key", _on_key(roles, proposal, simulated, against, lost))
     for finding in found.at_least("warning"):
-        why = proposal.allowed.get(finding.name) or REASONS.get(finding.name, finding.what)
-        note(finding.path, [f"rowkey: allow {finding.name} - {why}"])
+        note(finding.path, _on_finding(finding, roles, proposal, lost, above))
     for column in roles.survey.columns:
         beside[places.line_of(path_text(("fields", column.name)))] = facts_said(column)
     beside[places.line_of("splits")] = "one region for each bucket"
@@ -126,6 +129,24 @@ def annotated(
                 '# ttl       = "30d"    # how long rows are kept: forever, unless this says so'
             ]
     return "\n".join([*body, *_examples(roles)])
+
+
+def _on_finding(
+    finding: Finding,
+    roles: Roles,
+    proposal: Proposal,
+    lost: int,
+    above: Mapping[int, Sequence[str]],
+) -> Iterator[str]:
+    """The comment that allows a finding, once; none where the file lacks what a key needs."""
+    why = proposal.allowed.get(finding.name) or REASONS.get(finding.name, finding.what)
+    if finding.name == "overwritten-rows" and roles.misses_time and lost:
+        return
+    if finding.name == "overwritten-rows" and lost:
+        why = "rows that differ in measured values alone: the last one put stays"
+    allowed = f"rowkey: allow {finding.name} - {why}"
+    if not any(allowed in lines for lines in above.values()):
+        yield allowed
 
 
 def _explicit(text: str, servers: int) -> str:
@@ -173,21 +194,27 @@ def _head(survey: Survey) -> Iterator[str]:
         )
     for sentence in survey.assumed:
         yield f"# Assumed: {printable(sentence)[:200]}."
+    for column in survey.strays:
+        yield from (f"# {line}" for line in wrapped(f"{stray_said(column)}."))
     for name, why in list(survey.unread.items())[:20]:
         yield f"# The column {printable(name)[:80]!r} is left out: it {why}."
     yield ""
 
 
 def _on_key(
-    roles: Roles, proposal: Proposal, simulated: Simulation, against: Sequence[tuple[str, str]]
+    roles: Roles,
+    proposal: Proposal,
+    simulated: Simulation,
+    against: Sequence[tuple[str, str]],
+    lost: int,
 ) -> Iterator[str]:
     """Why the key is as it is, and what became of the sample under it."""
     yield from ("", "The key, part by part:")
     for reason in proposal.reasons:
-        yield from _wrapped(printable(reason), "  ")
-    yield from _on_uniqueness(roles)
+        yield from wrapped(printable(reason), "  ")
+    yield from on_uniqueness(roles, lost)
     if roles.entity is None and roles.time is not None:
-        yield from _wrapped(
+        yield from wrapped(
             "No column was seen to name what rows belong to: neither a name nor values that come "
             "again say so. If one does, put it in front of the time and into the bucket, for a "
             "read of one then asks one range.",
@@ -197,13 +224,13 @@ def _on_key(
     if against:
         yield "Tried before, and not taken:"
     for key, why in against:
-        yield from _wrapped(printable(f"{key}: {why}"), "  ")
+        yield from wrapped(printable(f"{key}: {why}"), "  ")
 
 
 def _on_verdict(roles: Roles, simulated: Simulation) -> Iterator[str]:
     """What became of the sample under the key."""
     verdict = simulated.verdict
-    yield from _wrapped(
+    yield from wrapped(
         f"Replayed, the sample is {verdict.word}: the busiest server takes {verdict.skew:.2f} "
         f"times its share, where an even key has {verdict.even:.2f} ({verdict.basis}).",
     )
@@ -214,40 +241,16 @@ def _on_verdict(roles: Roles, simulated: Simulation) -> Iterator[str]:
 def _on_heat(roles: Roles, simulated: Simulation) -> Iterator[str]:
     """Why it is not even, and what would make it so."""
     for cause in simulated.causes[:1]:
-        yield from _wrapped(printable(f"Why: {cause.message}"), "  ")
+        yield from wrapped(printable(f"Why: {cause.message}"), "  ")
     buckets, one = A_SERVER * simulated.design.cluster.servers, roles.entity
     if simulated.verdict.is_hot:
         yield "No key of these fields spreads that."
     elif one is not None:
         names = ", ".join(str(FieldRef(column.name)) for column in roles.columns)
-        yield from _wrapped(
+        yield from wrapped(
             f"[bucket({names}, {buckets})] in front would spread that too, and a read of one "
             f"{one.name} would then ask {counted(buckets, 'range')}."
         )
-
-
-def _on_uniqueness(roles: Roles) -> Iterator[str]:
-    """Whether rows overwrite each other, and what would make sure."""
-    survey = roles.survey
-    if survey.copies:
-        share = survey.copies / survey.events
-        yield (
-            f"{counted(survey.copies, 'row')} ({share:.1%}) stand in the sample twice, equal in "
-            "every "
-            "field: they become one row."
-        )
-    else:
-        yield "No two rows of the sample have one key."
-    names = {one.name for one in roles.columns}
-    sure = [
-        one.name
-        for one in survey.columns
-        if one.name not in names
-        and one.facts.distinct == survey.events - survey.copies > 1
-        and (is_like_identity(one.name) or one.field.type.name == "uuid")
-    ]
-    if sure:
-        yield f"{sure[0]} never repeats: at the end of the key it would make sure of that."
 
 
 def facts_said(column: Column) -> str:
@@ -268,10 +271,13 @@ def facts_said(column: Column) -> str:
         said.append(f"{share:.0%} {printable(show(facts.heaviest[0][0]))[:VALUE]}")
     if facts.nulls:
         said.append(f"{facts.nulls:.1%} null")
-    if facts.rising is not None and facts.rising >= IN_ORDER and (facts.distinct or 0) > 1:
+    is_rising = facts.rising is not None and facts.rising >= IN_ORDER
+    if is_rising and (facts.distinct or 0) > 1 and not column.stray:
         said.append("rises")
     if column.why:
         said.append(column.why)
+    if column.stray:
+        said.append("looks like a time and is not read as one")
     return ", ".join(said)
 
 
@@ -282,6 +288,9 @@ def _on_writes(roles: Roles, places: Any) -> dict[int, str]:
     if "time" in words:
         said[places.line_of("writes.time")] = "when an event happened"
         said[places.line_of("writes.arrival")] = "this time moves with the clock"
+    elif roles.survey.strays:
+        why = f"{roles.survey.strays[0].name} may tell when, once it is read as a time"
+        said[places.line_of("writes.arrival")] = why
     else:
         said[places.line_of("writes.arrival")] = "no column tells when a row was written"
     if "sort" in words:
@@ -310,7 +319,8 @@ def example_reads(roles: Roles) -> Iterator[Mapping[str, Any]]:
     if entity is not None:
         order = {"order": str(Ordering(time.name, descending=True))} if time is not None else {}
         where = str(Condition(entity.name, "=", (Parameter(0),)))
-        yield {"name": f"latest of one {entity.name}", "where": where, **order, "limit": 100}
+        what = "latest" if time is not None else "rows"
+        yield {"name": f"{what} of one {entity.name}", "where": where, **order, "limit": 100}
     if time is not None:
         stretch = [Condition(time.name, o, (Parameter(n),)) for n, o in enumerate((">=", "<"))]
         both = [Condition(entity.name, "=", (Parameter(0),))] if entity is not None else []
@@ -323,16 +333,5 @@ def example_reads(roles: Roles) -> Iterator[Mapping[str, Any]]:
         }
     if entity is None and time is None:
         tests = (Condition(one.name, "=", (Parameter(n),)) for n, one in enumerate(roles.adds))
-        yield {"name": "one row", "where": " and ".join(map(str, tests)), "limit": 1}
-
-
-def _wrapped(text: str, indent: str = "") -> Iterator[str]:
-    """A sentence over as many lines as it takes."""
-    line, more = "", f"{indent}  "
-    for word in text.split(" "):
-        if line and len(line) + len(word) + 1 > WIDE - 4:
-            yield indent + line
-            line, indent = word, more
-        else:
-            line = f"{line} {word}" if line else word
-    yield indent + line
+        one = f"one {roles.adds[0].name}" if len(roles.adds) == 1 else "one row"
+        yield {"name": one, "where": " and ".join(map(str, tests)), "limit": 1}

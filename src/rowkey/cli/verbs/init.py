@@ -59,6 +59,8 @@ def command(
     )
     with Destination("toml", to).text() as stream:
         stream.write(draft.text)
+    if draft.unread:
+        print_aside([printable(said) for said in draft.unread])
     if to is not None:
         verdict = f"the sample is {draft.simulated.verdict.word}"
         said = "the sample is too small for a verdict" if draft.is_thin else verdict

@@ -1,0 +1,179 @@
+"""What a draft makes of times that are not read, of measures, of texts and of personal data."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from tests.advise.test_draft import found_wrong, laws, written
+
+from rowkey.advise import first_draft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rowkey.advise import Draft
+
+START = datetime(2024, 3, 4, 8, tzinfo=UTC)
+
+
+def key_of(draft: Draft) -> str:
+    """The key of a draft, in the notation."""
+    return draft.design.declaration.key
+
+
+def joined(draft: Draft) -> str:
+    """A draft with its sentences on one line each."""
+    return draft.text.replace("\n#   ", " ")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        lambda at: f"{at.timestamp() + 0.25:.2f}",
+        lambda at: f"{at.timestamp() + 0.25 + at.second / 7e6:.6f}",
+        lambda at: f"{at:%Y/%m/%d %H:%M:%S}",
+        lambda at: f"{at:%d/%b/%Y:%H:%M:%S +0000}",
+        lambda at: f"{at:%m/%d/%Y %H:%M:%S}",
+        lambda at: f"{at:%d.%m.%Y %H:%M}",
+        lambda at: f"{at:%b %d %H:%M:%S}",
+        lambda at: f"{at:%Y年%m月%d日 %H:%M:%S}",
+        format_datetime,
+    ],
+)
+def test_a_time_that_is_not_read_is_told(shown: Callable[[datetime], str], tmp_path: Path) -> None:
+    """It stands in no key, rises for nobody, and the draft says what to write instead."""
+    moments = [START + timedelta(seconds=7 * n) for n in range(2_000)]
+    rows = [[shown(at), f"d{n * 7919 % 300}", f"{n % 90}.5"] for n, at in enumerate(moments)]
+    draft = first_draft(written(tmp_path, ("time", "device", "temp_c"), rows))
+    assert "[bucket(device, 16)][device]" == key_of(draft)
+    assert f"The column 'time' looks like a time ({shown(moments[0])})" in joined(draft)
+    assert "write it as ISO 8601" in joined(draft)
+    assert "The time is missing: once time is read as one" in joined(draft)
+    assert ", rises" not in draft.text
+    assert "no column tells when" not in draft.text
+    assert "latest of one" not in draft.text
+    assert ["The column 'time' looks like a time"] == [one[:35] for one in draft.unread]
+
+
+def test_what_a_missing_time_hides_is_not_allowed(tmp_path: Path) -> None:
+    """Rows that overwrite others until the time is read are still warned of."""
+    rows = [[f"{START + timedelta(seconds=n):%m/%d/%Y %H:%M:%S}", f"d{n % 90}"] for n in range(900)]
+    path = written(tmp_path, ("time", "device"), rows)
+    draft = first_draft(path)
+    assert "810 rows of the sample overwrite another until then" in joined(draft)
+    [warned] = found_wrong(draft, path)
+    assert "overwritten-rows" in warned
+
+
+def test_seconds_of_a_float_column_are_no_number(tmp_path: Path) -> None:
+    """A column of float64 that holds seconds since 1970 is a time that is not read."""
+    path = tmp_path / "events.parquet"
+    times = [1_709_539_200.75 + 7 * n for n in range(900)]
+    hosts = [f"h{n % 90}" for n in range(900)]
+    parquet.write_table(pa.table({"ts": times, "host": hosts, "load": times}), path)
+    draft = first_draft(path)
+    assert "[bucket(host, 16)][host]" == key_of(draft)
+    assert ["The column 'ts'"] == [one[:15] for one in draft.unread]
+
+
+@pytest.mark.parametrize("values", [["1.5", "2.25"], ["1709539200.5", "12.5"], ["web-1", "web-2"]])
+def test_other_values_are_no_times(values: list[str], tmp_path: Path) -> None:
+    """What only sometimes looks like a time, or never, is not told of."""
+    rows = [[values[n % 2], f"h{n}"] for n in range(200)]
+    assert () == first_draft(written(tmp_path, ("time", "host"), rows)).unread
+
+
+def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
+    """Whole or with a fraction: two readings of one moment are told of, and allowed once."""
+    rows = [
+        [
+            f"car-{n * 7919 % 200}",
+            str(START + timedelta(seconds=n // 100)),
+            str(50_000 + n),
+            f"{n}.5",
+        ]
+        for n in range(4_000)
+    ]
+    rows += [[car, at, str(int(far) + 1), speed] for car, at, far, speed in rows[:40]]
+    path = written(tmp_path, ("车牌号", "采集时间", "里程", "速度"), rows)
+    draft = first_draft(path)
+    assert {"车牌号", "采集时间"} == {one for part in draft.design.key.parts for one in part.fields}
+    assert "40 rows of the sample differ from another of the same" in joined(draft)
+    assert 1 == draft.text.count("rowkey: allow")
+    laws(draft, path)
+
+
+def test_one_finding_is_allowed_once(tmp_path: Path) -> None:
+    """Where nothing but readings can tell rows apart, the file says so in one comment."""
+    rows = [[f"{n}.25", f"{n * 7919 % 3_001}.5"] for n in range(3_000)]
+    path = written(tmp_path, ("temp_c", "pressure"), [[*row] for row in rows] + [["1.25", "9.5"]])
+    draft = first_draft(path)
+    lines = [one for one in draft.text.split("\n") if one.startswith("# rowkey: allow")]
+    assert len(set(lines)) == len(lines) > 0
+
+
+def test_members_are_read_by_their_id(tmp_path: Path) -> None:
+    """A file of users is led by the id of each, not by the few countries they come from."""
+    rows = [
+        [
+            str(n + 1),
+            f"user{n}@mail.com",
+            ("CN", "DE", "US")[n % 3],
+            f"{START - timedelta(n % 900):%F}",
+        ]
+        for n in range(3_000)
+    ]
+    path = written(tmp_path, ("user_id", "email", "country", "created"), rows)
+    draft = first_draft(path)
+    assert "[bucket(user_id, 16)][user_id]" == key_of(draft)
+    assert '# where = "user_id = ?"' in draft.text
+    laws(draft, path)
+
+
+def test_a_phone_number_tells_no_rows_apart(tmp_path: Path) -> None:
+    """While a number of the order does, personal data stay out of the key and its advice."""
+    rows = [
+        [str(13_000_000_000 + n * 7919), f"u{n * 7919 % 1_000}", f"{n % 7}", str(77_000 + n)]
+        for n in range(3_000)
+    ]
+    path = written(tmp_path, ("手机号", "用户编号", "数量", "订单号"), rows)
+    draft = first_draft(path)
+    assert "[bucket(用户编号, 16)][用户编号][订单号]" == key_of(draft)
+    assert "手机号 never repeats" not in draft.text
+    laws(draft, path)
+
+
+def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
+    """Eight bytes of a digest keep two messages of one moment apart, and spread nothing."""
+    rows = [
+        [
+            str(START + timedelta(seconds=n // 3)),
+            f"Logger{n * 7919 % 11 % 10}",
+            f"did {n * 31 % 7_001}",
+        ]
+        for n in range(4_000)
+    ]
+    path = written(tmp_path, ("Date", "Logger", "Message"), rows)
+    draft = first_draft(path)
+    assert "[bucket(Logger, Date, 16)][Logger][Date][digest(Message, 8)]" == key_of(draft)
+    laws(draft, path)
+
+
+def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
+    """What is said of the key before is what it was refused for, and nothing made up."""
+    rows = [
+        [str(START + timedelta(seconds=n // 9)), f"c{n * n % 11 % 10}", f"/p/{n * 7919 % 3_001}"]
+        for n in range(4_000)
+    ]
+    path = written(tmp_path, ("time", "customer", "path"), rows)
+    draft = first_draft(path)
+    assert draft.tried
+    assert f"refused ({draft.tried[-1][1].rstrip('.')})" in joined(draft).replace("\n#     ", " ")
+    assert "too much for a server" not in draft.text
+    laws(draft, path)
