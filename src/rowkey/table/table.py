@@ -136,13 +136,14 @@ class Table:
 
         Raises:
             RowError: a column is no counter, or holds something else.
-            DesignRefused: the key has a random salt.
+            DesignRefused: the key has a random salt; or a field is the timestamp of the cells, and
+                HBase stamps what it counts itself.
         """
         with self.following.counting() as writing:
             return writing.increment(row, amounts)
 
     def append(self, row: Any, /, **pieces: Any) -> None:
-        """Append to columns of text or bytes, with nothing in between."""
+        """Append to columns of text or bytes, with nothing in between; raises as `increment`."""
         with self.following.counting() as writing:
             writing.append(row, pieces)
 
