@@ -328,12 +328,13 @@ class Table:
             count: how many.
             part: which part of the key, where several count: its place from 0, its kind, or the
                 part as it is written.
-            max_stale: seconds that clients may go on without the catalog from now on.
+            max_stale: seconds that clients may go on without the catalog from now on; a change that
+                is gone on with has that which it was announced with.
             progress: told `regions` or `seconds`, how many are done, and of how many.
 
         Raises:
             DeclarationError: with everything that is wrong with what was asked for.
-            Conflict: somebody else is changing it.
+            Conflict: somebody else is changing it, or has announced it with another `max_stale`.
             Unsupported: the catalog or the engine does not answer.
 
         Cost: a little more than the longest `max_stale` of any client, 60 s if none was declared;
