@@ -284,6 +284,20 @@ def test_another_change_waits_for_the_first(logs: Table) -> None:
     assert (2, 32) == (set_buckets(logs, 32).generation, logs.buckets.parts[0].count)
 
 
+def test_a_change_is_finished_with_the_time_it_was_announced_with(logs: Table) -> None:
+    """Another one would be dropped, or come before clients know of it: it is refused."""
+    Change(logs, 8, max_stale_s=7.0)._announced()
+    said = r"its generation 2 is announced, with max_stale 7 s; expected 7 s, or none\. Set that"
+    with pytest.raises(Conflict, match=said):
+        set_buckets(logs, 8, max_stale_s=10.0)
+    assert (1, 7.0) == (logs.buckets.ruling, logs.buckets.max_stale_s)
+    assert 2 == set_buckets(logs, 8, max_stale_s=7.0).generation
+    Change(logs, 16)._announced()
+    assert 3 == set_buckets(logs, 16).generation
+    assert 4 == set_buckets(logs, 4, max_stale_s=10.0).generation
+    assert 10.0 == logs.buckets.max_stale_s
+
+
 def test_of_two_changes_at_once_one_is_made(tmp_path: Path) -> None:
     """Both have looked at the table before either wrote: one is told that it was overtaken."""
     place = f"memory:{tmp_path}"

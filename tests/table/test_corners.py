@@ -8,7 +8,7 @@ import pytest
 
 import rowkey
 from rowkey import Design
-from rowkey.errors import BatchError, ReadError, Refused, RowError
+from rowkey.errors import BatchError, DesignRefused, ReadError, Refused, RowError
 from rowkey.table import Table, create_table, drop_table, load_file
 
 LOSSY: dict[str, Any] = {"host": "text", "name": "text", "n": {"type": "i64", "nullable": True}}
@@ -54,6 +54,34 @@ def test_counts_of_a_row_without_a_null_of_its_key() -> None:
     fields = {**LOSSY, "b": {"type": "u8", "nullable": True}}
     with rowkey.open(Design("t", "[truncate(name, 3)][b]", fields=fields), "memory:") as table:
         assert {"n": 1} == table.increment({"name": "abc", "host": "h"}, n=1)
+
+
+def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
+    """The check and the put take the time that is given; what HBase would stamp is refused."""
+    fields = {
+        "host": "text",
+        "at": {"type": "timestamp_ms", "at": "timestamp"},
+        "w": {"type": "text", "nullable": True},
+        "v": {"type": "i64", "nullable": True},
+    }
+    row = {"host": "a", "at": 1_000}
+    with rowkey.open(Design("t", "[bucket(host, 4)][host]", fields=fields), "memory:") as table:
+        assert table.check_and_put({**row, "w": "old"}, w=None)
+        assert not table.check_and_put({**row, "v": 1}, w="new")
+        assert table.check_and_put({**row, "v": 1}, w="old")
+        stored = {**row, "w": "old", "v": 1}
+        assert stored == table.get(host="a")
+        table.set_buckets(8)
+        for later in (row, {"host": "a", "at": 2_000}):
+            assert table.check_and_put({**later, "w": "old", "v": 2}, w="old")
+            assert {**later, "w": "old", "v": 2} == table.get(host="a")
+        with pytest.raises(RowError, match="the timestamp of the row's cells is missing"):
+            table.check_and_put({"host": "a", "v": 3}, w="old")
+        before = table.get(host="a")
+        for change in (lambda: table.increment(row, v=1), lambda: table.append(row, w="x")):
+            with pytest.raises(DesignRefused, match=r"is stamped by HBase .* would become at"):
+                change()
+        assert before == table.get(host="a")
 
 
 def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:

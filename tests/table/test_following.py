@@ -148,6 +148,24 @@ def test_what_stands_in_no_one_order_is_read_again(monkeypatch: pytest.MonkeyPat
         read_by_rows(table.scan(limit=50), lambda: change(table, given))
 
 
+def test_ranges_of_one_number_each_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a number stands within the key, one host goes on in the order of what is behind."""
+    given = rows(200)
+    host = given[0]["host"]
+    key = "[host][mod(ts, 3)][ts]"
+    with filled(key, 200, monkeypatch) as table:
+        scan = table.scan("host = ?", host, order="ts", limit=50)
+        expected = [row["ts"] for row in given if row["host"] == host]
+        found = read_by_rows(scan, lambda: change(table, given))
+        assert expected == [row["ts"] for row in found]
+        assert {1, 2} == set(sizes(found))
+    with (
+        filled(key, 200, monkeypatch) as table,
+        pytest.raises(Unsupported, match="number of buckets was changed while it was read"),
+    ):
+        read_by_rows(table.scan("host = ?", host, limit=50), lambda: change(table, given))
+
+
 def test_a_scan_of_one_moment_goes_on_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """A snapshot, and an embedded engine, show what was there when the scan began."""
     given = rows(60)

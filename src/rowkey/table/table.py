@@ -136,13 +136,14 @@ class Table:
 
         Raises:
             RowError: a column is no counter, or holds something else.
-            DesignRefused: the key has a random salt.
+            DesignRefused: the key has a random salt; or a field is the timestamp of the cells, and
+                HBase stamps what it counts itself.
         """
         with self.following.counting() as writing:
             return writing.increment(row, amounts)
 
     def append(self, row: Any, /, **pieces: Any) -> None:
-        """Append to columns of text or bytes, with nothing in between."""
+        """Append to columns of text or bytes, with nothing in between; raises as `increment`."""
         with self.following.counting() as writing:
             writing.append(row, pieces)
 
@@ -327,12 +328,13 @@ class Table:
             count: how many.
             part: which part of the key, where several count: its place from 0, its kind, or the
                 part as it is written.
-            max_stale: seconds that clients may go on without the catalog from now on.
+            max_stale: seconds that clients may go on without the catalog from now on; a change that
+                is gone on with has that which it was announced with.
             progress: told `regions` or `seconds`, how many are done, and of how many.
 
         Raises:
             DeclarationError: with everything that is wrong with what was asked for.
-            Conflict: somebody else is changing it.
+            Conflict: somebody else is changing it, or has announced it with another `max_stale`.
             Unsupported: the catalog or the engine does not answer.
 
         Cost: a little more than the longest `max_stale` of any client, 60 s if none was declared;

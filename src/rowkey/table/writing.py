@@ -156,6 +156,7 @@ class Writing:
     def increment(self, row: Any, amounts: Mapping[str, int]) -> dict[str, int]:
         """Add to counters of a row; gives their new values."""
         self._refuse_salt("an increment")
+        self._refuse_stamp("an increment")
         row_key, columns = self._columns(row, amounts, COUNTERS, "no counter")
         for name, amount in amounts.items():
             if type(amount) is not int:
@@ -173,6 +174,7 @@ class Writing:
     def append(self, row: Any, pieces: Mapping[str, Any]) -> None:
         """Append to texts or bytes of a row."""
         self._refuse_salt("an append")
+        self._refuse_stamp("an append")
         row_key, columns = self._columns(row, pieces, GROWING, "nothing that can be appended to")
         values = as_mapping(row)
         given = [
@@ -233,8 +235,10 @@ class Writing:
         self, values: Mapping[str, Any], name: str, value: Any, column: tuple[str, bytes]
     ) -> bytes:
         """The bytes of a field's value in its column."""
-        identity = {one: values[one] for one in self.identity if one in values}
-        written = self.layout.write({**identity, name: value})
+        stamp = self.layout.stamp
+        needed = self.identity if stamp is None else (*self.identity, stamp.field.name)
+        given = {one: values[one] for one in needed if one in values}
+        written = self.layout.write({**given, name: value})
         found = (c.value for c in written.cells if (c.family, c.qualifier) == column)
         return next(found, b"")
 
@@ -270,6 +274,14 @@ class Writing:
         if self.key.is_salted:
             why = f"{what} must find the one row, but a random salt puts each write anywhere"
             raise DesignRefused("key", why, remedy="Use bucket(field, n), which is computed.")
+
+    def _refuse_stamp(self, what: str) -> None:
+        """Refuse what HBase stamps with its own time, where the timestamp is a field."""
+        if (stamp := self.layout.stamp) is not None:
+            name = stamp.field.name
+            why = f"{what} is stamped by HBase with the time it is made, which would become {name}"
+            remedy = "Read the row, and put it with check_and_put."
+            raise DesignRefused(name, why, remedy=remedy)
 
     def _next(self, values: Mapping[str, Any], row: bytes, count: int = 1) -> int:
         """The timestamp of a mutation; all places of a row share one series."""

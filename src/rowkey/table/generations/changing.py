@@ -69,6 +69,7 @@ class Change:
         part: which part of the key, where several count: its place from 0, its kind, or the part
             as it is written.
         max_stale_s: seconds that clients may go on without the catalog from now on; None as before.
+            A change that is gone on with keeps the time that it was announced with.
         progress: told how far it is.
         pause: waits so many seconds.
 
@@ -180,7 +181,8 @@ class Change:
         """Make the change; returns when rows are written under the new number.
 
         Raises:
-            Conflict: somebody else is changing the number of buckets.
+            Conflict: somebody else is changing the number of buckets, or announced this change with
+                another `max_stale`.
             Unsupported: the catalog or the engine does not answer.
         """
         self._require_free(self._read())
@@ -229,6 +231,8 @@ class Change:
         """
         announced = entry.announced
         if announced is not None and announced.counts == self.counts:
+            if self.max_stale_s not in (None, entry.max_stale_s):
+                raise self._told_another(announced, entry.max_stale_s)
             return True
         if announced is not None:
             counts = ", ".join(f"{count} at key[{n}]" for n, count in announced.counts.items())
@@ -240,6 +244,15 @@ class Change:
             remedy = "Look at what it has now: rowkey buckets show."
             raise Conflict(f"table {self._name}", what, remedy=remedy)
         return False
+
+    def _told_another(self, announced: Generation, stale_s: float) -> Conflict:
+        """The refusal to finish a change with another time of clients than it was announced with.
+
+        Others may let it rule by the time that they have waited for, whatever stands there now.
+        """
+        what = f"its generation {announced.number} is announced, with max_stale {stale_s:g} s"
+        remedy = "Set that number without max_stale to finish it; give it with the next change."
+        return Conflict(f"table {self._name}", what, f"{stale_s:g} s, or none", remedy)
 
     def _split(self) -> int:
         """Have regions begin where the new number wants them; how many were split."""
