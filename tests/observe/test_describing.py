@@ -239,6 +239,28 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("many", [2, 4, 16])
+def test_one_value_bears_no_bucket_out(many: int) -> None:
+    """Hundreds of rows of one site agree with a hash as little as one: by chance, once in few."""
+    from rowkey.observe.describing.keys import key_format
+
+    splits = [bytes([number]) for number in range(1, many)]
+    for site in range(many):
+        keys = [bytes([site]) + b"plant-a\0" + long(START_MS + 1_000 * n) for n in range(200)]
+        assert "[bucket][text][time]" == key_format(keys, splits).key
+
+
+def test_one_value_bears_no_short_digest_out() -> None:
+    """Two digits of an MD5 before one name are two digits; sixteen bytes of it are an MD5."""
+    from rowkey.observe.describing.keys import key_format
+
+    digest = hashlib.md5(b"plant-c").hexdigest().encode()
+    keys = [b"_plant-c\0" + long(START_MS + 1_000 * n) for n in range(200)]
+    inferred = [key_format([digest[:w] + one for one in keys], []).key for w in (2, 32)]
+    assert "[hash]['_'][text][time]" == inferred[0]
+    assert "[digest(text, 16, hash=md5, as=hex)]['_'][text][time]" == inferred[1]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_format_of_a_key_is_inferred(name: str, url: str) -> None:
     """What all keys bear out is declared with its evidence, the rest is bytes."""

@@ -109,7 +109,7 @@ def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> N
     standing: dict[tuple[bytes, str, bytes], int] = {}
     for events in source.replayed():
         for rows in (events.rows, events.rows.slice(0, 50)):
-            found.add(rows)
+            found.add(rows, 0)
             for row in rows.to_pylist():
                 written = design.layout.write(row)
                 for cell in written.cells:
@@ -129,9 +129,9 @@ def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
     )  # fmt: skip
     found = Cells(design)
     (events,) = source.replayed()
-    found.add(events.rows)
+    found.add(events.rows, 0)
     assert found.bytes()
-    found.add(events.rows)
+    found.add(events.rows, 0)
     assert found.bytes() is None
 
 
@@ -193,6 +193,48 @@ def test_a_random_salt_is_predicted_in_sum(tmp_path: Path) -> None:
     assert 1 + len(found.reads) == len(found.not_asked)
     assert {"which row has which salt is chance"} == {read.why for read in found.reads}
     assert found.phases[0].difference > 0
+
+
+def events_of(folder: Path, rows: str) -> Path:
+    """A file of events of some hosts."""
+    path = folder / "events.csv"
+    path.write_text(f"host,ts,v\n{rows}", encoding="utf-8")
+    return path
+
+
+HOSTS: dict[str, Any] = {
+    "key": "[bucket(host, 4)][host]",
+    "splits": "per_bucket",
+    "fields": {
+        "host": "text",
+        "ts": {"type": "timestamp_ms", "at": "timestamp"},
+        "v": {"type": "i64", "nullable": True},
+    },
+    "reads": [{"name": "one host", "where": "host = ?"}],
+}
+
+
+@pytest.mark.parametrize(("ttl", "verdict"), [("30d", "partly"), ("20000d", "exact")])
+def test_reads_of_cells_that_have_expired_are_not_asked(
+    ttl: str, verdict: str, tmp_path: Path
+) -> None:
+    """Cells that are older than their time to live are counted as written, and never found."""
+    rows = "".join(f"h{n},{1_609_459_200_000 + 1_000 * n},{n}\n" for n in range(60))
+    design = Design("logs", **HOSTS, families={"d": {"ttl": ttl}})
+    found = prove(design, f"memory:ttl-{ttl}", events_of(tmp_path, rows), phases=2)
+    assert (verdict, 0, 60) == (found.verdict, found.difference, found.operations)
+    why = "read one host: cells of family d are older than its ttl, and live no longer"
+    assert ((why,) if verdict == "partly" else ()) == found.not_asked
+
+
+def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:
+    """What is no event was not written, so that it is not said to be exact."""
+    rows = "".join(
+        f"{'' if n % 2 else 'h'},{1_000 * n if n % 2 == 0 else 'x'},1\n" for n in range(40)
+    )
+    found = prove(Design("logs", **HOSTS), "memory:left", events_of(tmp_path, rows), phases=2)
+    assert "partly" == found.verdict
+    assert found.not_asked[0].startswith("20 rows of the sample left out: ")
 
 
 def test_what_cannot_be_proved_is_refused(tmp_path: Path) -> None:

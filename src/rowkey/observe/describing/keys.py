@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from math import log2
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
@@ -15,15 +16,19 @@ if TYPE_CHECKING:
 
     from rowkey.observe.describing.elements import Element
 
+    Way = tuple[tuple[str, ...], str, str]
+    """The fields that a part may be computed from, how that is written, and how it is called."""
+
 LEAST = 20
 """Keys from which something is inferred: of fewer, what they share may be chance."""
 HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 """Hashes that a bucket is tried with. Source: the transform `bucket`."""
 DIGESTS = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 """Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
-BORNE_OUT = 8
-"""Bytes of different digests that must agree, all keys together, before one is believed: of some
-hundreds that are tried one agrees by chance once in 2^55."""
+BORNE_OUT = 40
+"""Bits in which a computed part must agree, over all different values that it is computed from:
+of the 4,160 ways that are tried at most, 13 sources by 5 hashes in 64 widths, one agrees by chance
+once in 2^28. Where one site has one bucket, 16 of 16 keys agree as little as one."""
 PARTS = 12
 """Parts of a key at most."""
 
@@ -92,8 +97,13 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
     if not reads(plain, keys):
         return _unknown(keys, "no format was found that reads all sampled keys back")
     if bucket:
-        return _computed(plain, "bucket", _buckets(plain, len(splits) + 1), keys) or plain
-    return _computed(plain, "hash", _digests(plain), keys) or _hashed(keys) or plain
+        if len({key[0] for key in keys}) < 2:
+            return plain  # nor does any hash of many values always give one number
+        many = len(splits) + 1
+        return _computed(plain, "bucket", _buckets(plain, many), log2(many), keys) or plain
+    width = plain.fields.get("hash", {}).get("width", 1)
+    computed = _computed(plain, "hash", _digests(plain, width), 4 * width, keys)
+    return computed or _hashed(keys) or plain
 
 
 def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
@@ -105,13 +115,13 @@ def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
             heads = {key[:taken] for key in keys}
             if taken >= least or (is_hex and not all(map(HEX.fullmatch, heads))):
                 break
-            if width * len(heads) < BORNE_OUT:
+            if 8 * width * len(heads) < BORNE_OUT:
                 continue
             found = _Found(["[hash]"], {"hash": {"type": "bytes"}})
             _read_on(found, [key[taken:] for key in keys])
             plain = KeyFormat(found.key, found.fields, tuple(found.notes))
             ways = _digests_of(plain, width, is_hex=is_hex)
-            if (computed := _computed(plain, "hash", ways, keys)) is not None:
+            if (computed := _computed(plain, "hash", ways, 8 * width, keys)) is not None:
                 return computed
     return None
 
@@ -164,56 +174,67 @@ def reads(found: KeyFormat, keys: Sequence[bytes]) -> bool:
         return False
 
 
-def _sources(plain: KeyFormat, without: str) -> list[str]:
+def _sources(plain: KeyFormat, without: str) -> list[tuple[str, ...]]:
     """What a part may be computed from: each of the other fields, and all of them."""
     names = [name for name in plain.fields if name != without]
-    return [*names, *([", ".join(names)] if len(names) > 1 else [])]
+    return [*((name,) for name in names), *([tuple(names)] if len(names) > 1 else [])]
 
 
-def _buckets(plain: KeyFormat, many: int) -> Iterator[tuple[str, str]]:
-    """Ways to compute a bucket, and how each is called."""
-    for source in _sources(plain, "bucket"):
+def _buckets(plain: KeyFormat, many: int) -> Iterator[Way]:
+    """Ways to compute a bucket."""
+    for names in _sources(plain, "bucket"):
+        source = ", ".join(names)
         for made in HASHES:
             word = "" if made == "murmur3" else f", hash={made}"
-            yield f"bucket({source}, {many}{word})", f"the {made} hash of {source}, modulo {many}"
+            term = f"bucket({source}, {many}{word})"
+            yield names, term, f"the {made} hash of {source}, modulo {many}"
 
 
-def _digests(plain: KeyFormat) -> Iterator[tuple[str, str]]:
-    """Ways to compute hexadecimal digits, and how each is called."""
-    width = plain.fields.get("hash", {}).get("width", 1)
+def _digests(plain: KeyFormat, width: int) -> Iterator[Way]:
+    """Ways to compute so many hexadecimal digits."""
     return _digests_of(plain, width // 2, is_hex=True) if width % 2 == 0 else iter(())
 
 
-def _digests_of(plain: KeyFormat, width: int, *, is_hex: bool) -> Iterator[tuple[str, str]]:
-    """Ways to compute so many bytes, and how each is called."""
+def _digests_of(plain: KeyFormat, width: int, *, is_hex: bool) -> Iterator[Way]:
+    """Ways to compute so many bytes."""
     written = ", as=hex" if is_hex else ""
-    for source in _sources(plain, "hash"):
+    for names in _sources(plain, "hash"):
+        source = ", ".join(names)
         for made, most in DIGESTS.items():
             if width <= most:
                 cut = "all" if width == most else f"the first {width}"
                 part = f"digest({source}, {width}, hash={made}{written})"
-                yield part, f"{cut} bytes of {made} of {source}"
+                yield names, part, f"{cut} bytes of {made} of {source}"
 
 
 def _computed(
-    plain: KeyFormat, name: str, ways: Iterable[tuple[str, str]], keys: Sequence[bytes]
+    plain: KeyFormat, name: str, ways: Iterable[Way], bits: float, keys: Sequence[bytes]
 ) -> KeyFormat | None:
     """The same with one part computed from others, if that gives the bytes of all sampled keys.
 
-    Of another way one key in as many as the part has values would fit by chance; that all of them
-    do is none.
+    Of another way one value in as many as the part has would fit by chance. So it is only believed
+    where enough different values fit; many keys of one value bear it out as one does.
 
     Args:
         plain: the format in which the part is a field of its own.
         name: that field.
-        ways: terms to try, and how each is called.
+        ways: what to try.
+        bits: bits of the part, which one value fits by chance once in 2^bits.
         keys: distinct row keys.
     """
     fields = {one: words for one, words in plain.fields.items() if one != name}
     notes = [note for note in plain.notes if not note.startswith(f"[{name}]")]
-    for term, called in ways:
+    for names, term, called in ways:
         tried = plain.key.replace(f"[{name}]", f"[{term}]", 1)
-        if reads(KeyFormat(tried, fields, ()), keys):
+        made = KeyFormat(tried, fields, ())
+        if reads(made, keys) and _different(made, names, keys) * bits >= BORNE_OUT:
             why = f"[{term}]: {called}, in all {len(keys):,} sampled keys."
             return KeyFormat(tried, fields, (why, *notes))
     return None
+
+
+def _different(found: KeyFormat, names: Sequence[str], keys: Sequence[bytes]) -> int:
+    """How many different values of some fields are in keys that a format reads."""
+    key = Design("t", found.key, fields=dict(found.fields)).key
+    rows = [key.decode(one) for one in keys]
+    return len({tuple(row[name] for name in names) for row in rows})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rowkey.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -225,11 +227,21 @@ class Proof:
         salted = (
             ("each region by itself, for a salt is drawn",) if self.design.key.is_salted else ()
         )
-        return (*salted, *(f"read {one.name}: {one.why}" for one in self.reads if not one.asked))
+        left_out = self.source.left_out
+        rows = (
+            (f"{counted(left_out.count, 'row')} of the sample left out: {left_out.first}",)
+            if left_out.count
+            else ()
+        )
+        return (
+            *salted,
+            *rows,
+            *(f"read {one.name}: {one.why}" for one in self.reads if not one.asked),
+        )
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to, the worst that was found."""
+        """What the counts come to, the worst that was found; bytes are told beside it."""
         if self.difference or any(one.wrong for one in self.reads):
             return "different"
         if self.unknown or any(one.unknown for one in self.reads):
@@ -246,12 +258,12 @@ class Proof:
         for places in zip(*(phase.regions for phase in self.phases), strict=False):
             last = places[-1]
             lacks = [one.why for one in places if one.counted is None]
-            counted = None if lacks else sum(one.counted or 0 for one in places)
+            many = None if lacks else sum(one.counted or 0 for one in places)
             yield RegionProof(
                 last.start,
                 last.stop,
                 last.server,
                 sum(one.predicted for one in places),
-                counted,
+                many,
                 lacks[0] if lacks else "",
             )

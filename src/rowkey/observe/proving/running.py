@@ -7,9 +7,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
+from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
 from rowkey.observe.counting import Counted, between
-from rowkey.observe.proving.proof import PhaseProof, Proof, ReadProof, Sized, phase_of
+from rowkey.observe.proving.proof import COARSE, PhaseProof, Proof, ReadProof, Sized, phase_of
 from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
 from rowkey.regions import SplitPolicy
@@ -118,7 +119,8 @@ def _proved(
         found.append(phase)
         if progress is not None:
             progress(replay.operations, source.count)
-    reads = _reads(encoded, boundaries, table, replay, sorted(keys), cells.heap())
+    reads = _reads(encoded, boundaries, table, replay, sorted(keys), cells)
+    size = _size(table, cells)
     return Proof(
         design,
         source,
@@ -126,8 +128,8 @@ def _proved(
         keep,
         tuple(found),
         tuple(reads),
-        _size(table, cells),
-        tuple(_remarks(design, found)),
+        size,
+        tuple(_remarks(design, found, size)),
     )
 
 
@@ -140,7 +142,7 @@ def _phases(
     for number, parts in enumerate(parted(source.replayed(), source.count, phases), 1):
         for events in parts:
             replay.add(events)
-            cells.add(events.rows)
+            cells.add(events.rows, now_ms())
             keys.update(keys_of(replay.design, events.rows))
             table.load(events.rows)
         after = _counted(table)
@@ -184,30 +186,38 @@ def _reads(
     table: Table,
     replay: Replay,
     keys: Sequence[bytes],
-    heap: int,
-) -> Iterator[ReadProof]:
-    """The declared reads, where the keys of all rows are known."""
-    why = ""
+    cells: Cells,
+) -> list[ReadProof]:
+    """The declared reads, where the keys of all rows are known, and all of their cells live."""
+    why = _expired(cells)
     if design.key.is_salted:
         why = "which row has which salt is chance"
     elif design.layout.shares_rows:
         why = "many events share a row, and regions count the pieces in which it is read"
     if why or not design.reads:
-        yield from (ReadProof(read.name, why=why) for read in design.reads)
-        return
+        return [ReadProof(read.name, why=why) for read in design.reads]
     from rowkey.keys import Columns
 
     rows = replay.reservoir.rows()
     columns = Columns.of(rows, [design.fields[name] for name in rows.schema.names])
     asked = Asked(design, boundaries, columns, keys_of(design, rows), len(keys))
-    reading = Reading(table, keys, boundaries, asked, heap / len(keys))
-    yield from map(reading.prove, design.reads)
+    reading = Reading(table, keys, boundaries, asked, cells.heap() / len(keys))
+    found = list(map(reading.prove, design.reads))
+    if why := _expired(cells):  # while they were asked
+        return [ReadProof(read.name, why=why) for read in design.reads]
+    return found
+
+
+def _expired(cells: Cells) -> str:
+    """Why nothing can be said of what stands; an empty string where no cell has expired."""
+    family = cells.expired(now_ms())
+    return f"cells of family {family} are older than its ttl, and live no longer" if family else ""
 
 
 def _size(table: Table, cells: Cells) -> Sized | None:
     """Bytes on disk, once everything is flushed and merged; our own engines have other formats."""
     predicted = cells.bytes()
-    if predicted is None or table.engine.servers() == [""]:
+    if predicted is None or _expired(cells) or table.engine.servers() == [""]:
         return None
     table.flush()
     table.compact()
@@ -216,7 +226,7 @@ def _size(table: Table, cells: Cells) -> Sized | None:
     return Sized(predicted, table.store.size(), len(table.regions()) * MEGABYTE, is_plain)
 
 
-def _remarks(design: Design, found: Sequence[PhaseProof]) -> Iterator[str]:
+def _remarks(design: Design, found: Sequence[PhaseProof], size: Sized | None) -> Iterator[str]:
     """What should be known of the figures."""
     if design.key.is_salted:
         yield "the key has a random salt: regions differ by chance, and only their sum is predicted"
@@ -224,4 +234,10 @@ def _remarks(design: Design, found: Sequence[PhaseProof]) -> Iterator[str]:
         yield (
             "regions were opened anew, and forgot what they had counted: switch the balancer off "
             "while a design is proved"
+        )
+    apart = size.deviation if size is not None and size.is_plain else None
+    if apart is not None and abs(apart) > COARSE:
+        yield (
+            f"bytes on disk are {apart:+.1%} from those of the cells, and the verdict is on counts "
+            f"alone: what a file has beside its cells is not predicted"
         )

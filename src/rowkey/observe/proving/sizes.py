@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import block_bytes
+from rowkey.cells import FOREVER_S, LATEST, block_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,11 +27,32 @@ class Cells:
     def __init__(self, design: Design) -> None:
         self.design = design
         self._blocks: dict[str, list[pa.Table]] = {}
+        self._oldest_ms: dict[str, int] = {}
 
-    def add(self, rows: pa.RecordBatch) -> None:
-        """Add the cells of the next events."""
+    def add(self, rows: pa.RecordBatch, at_ms: int) -> None:
+        """Add the cells of the next events.
+
+        Args:
+            rows: the events.
+            at_ms: when they are written, milliseconds since 1970.
+        """
         for block in self.design.layout.blocks(rows):
             self._blocks.setdefault(block.family, []).append(_told(block))
+            oldest = self._oldest_ms.get(block.family, at_ms)
+            self._oldest_ms[block.family] = min(oldest, _oldest_ms(block, at_ms))
+
+    def expired(self, at_ms: int) -> str:
+        """The first family of which cells live no longer; an empty string if all live.
+
+        Args:
+            at_ms: when, milliseconds since 1970.
+        """
+        families = self.design.families
+        for name, oldest_ms in self._oldest_ms.items():
+            ttl_s = families[name].ttl_s
+            if ttl_s != FOREVER_S and oldest_ms + 1_000 * ttl_s <= at_ms:
+                return name
+        return ""
 
     def bytes(self) -> int | None:
         """The bytes of all cells that stand; None where a family keeps several versions of some."""
@@ -67,6 +88,17 @@ def _told(block: CellBlock) -> pa.Table:
     bytes_each = pc.add(pc.add(*lengths[:2]), lengths[2]).cast(pa.int64())
     table = pa.table({"row": rows, "qualifier": qualifiers, "bytes": bytes_each})
     return table.filter(pc.is_valid(block.values))
+
+
+def _oldest_ms(block: CellBlock, at_ms: int) -> int:
+    """The timestamp of its oldest cell."""
+    import pyarrow.compute as pc
+
+    given = block.timestamps
+    if type(given) is int:
+        return at_ms if given == LATEST else given
+    least = pc.min(given).as_py()
+    return at_ms if least is None else int(least)
 
 
 def _standing(tables: list[Any], *, keeps_one: bool) -> tuple[int, int] | None:

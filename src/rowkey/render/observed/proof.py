@@ -36,7 +36,7 @@ PROVE = {
     "source.first": "number of the first event that was written",
     "source.left_out": "rows of the sample that are no events",
     "operations": "events written",
-    "verdict": "exact, partly if something was not asked, unknown or different: the worst found",
+    "verdict": "of the counts: exact, partly if not all was asked, unknown or different: the worst",
     "exact": "whether all was asked, every count is known, and each is what was predicted",
     "not_asked[]": "what was not compared, and why",
     "difference": "|predicted - counted| over the regions of all phases; behind a salt, of phases",
@@ -169,13 +169,10 @@ def proof_lines(found: Proof) -> Iterator[str]:
     counts = sum(len(phase.regions) for phase in found.phases)
     word = WORDS[found.verdict]
     yield (
-        f"{word}: {found.operations:,} writes in {len(found.phases)} phases; predicted and counted "
-        f"differ by {found.difference:,} over {counts:,} counts of regions"
+        f"{word}: {counted(found.operations, 'write')} in {counted(len(found.phases), 'phase')}; "
+        f"predicted and counted differ by {found.difference:,} over {counts:,} counts of regions"
         + (f", {found.unknown:,} of them not known" if found.unknown else "")
     )
-    if found.source.left_out.count:
-        left_out = found.source.left_out
-        yield f"  {counted(left_out.count, 'row')} left out; {left_out.first}"
     yield from (f"  {remark}" for remark in found.remarks)
     yield from (f"  not asked: {one}" for one in found.not_asked)
     yield ""
