@@ -246,3 +246,21 @@ def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: 
     )
     [told] = check(Design.loads(text), select=["RK104"]).found
     assert said in told.what
+
+
+@pytest.mark.parametrize(
+    ("splits", "names"),
+    [
+        ('"per_bucket"', ["few-leading-values"]),
+        ('{ algorithm = "per_bucket", regions = 8 }', ["few-leading-values"]),
+    ],
+)
+def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[str]) -> None:
+    """Four statuses fill four regions: eight would leave four empty, so nobody is told eight."""
+    text = (
+        f'table = "t"\nkey = "[status][desc(ts)][oid]"\nsplits = {splits}\n[fields]\n'
+        'status = { type = "choice", of = ["NEW", "PAID", "SENT", "DONE"] }\n'
+        'ts = "timestamp_ms"\noid = "u64"\n'
+    )
+    told = check(Design.loads(text), select=["RK104", "RK201", "RK205"]).found
+    assert names == [one.name for one in told]
