@@ -264,3 +264,11 @@ def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[st
     )
     told = check(Design.loads(text), select=["RK104", "RK201", "RK205"]).found
     assert names == [one.name for one in told]
+
+
+@pytest.mark.parametrize("sample", ["", '[sample]\npath = "rows.csv"\n'])
+def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
+    """Quantiles need events that came: where none are declared, the remedy asks for them."""
+    text = f'table = "t"\nkey = "[host]"\n[fields]\nhost = "text"\nv = "u8"\n{sample}'
+    [told] = check(Design.loads(text), select=["RK203"]).found
+    assert ("[sample] path" in told.remedy) is not bool(sample)
