@@ -300,3 +300,29 @@ def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) 
     assert ([] if remedy is None else [remedy]) == [
         IDS if one.remedy.startswith(IDS) else one.remedy for one in told
     ]
+
+
+@pytest.mark.parametrize(
+    ("splits", "names"),
+    [
+        ('"per_bucket"', ["few-leading-values"]),
+        ('{ algorithm = "per_bucket", regions = 8 }', ["few-leading-values"]),
+    ],
+)
+def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[str]) -> None:
+    """Four statuses fill four regions: eight would leave four empty, so nobody is told eight."""
+    text = (
+        f'table = "t"\nkey = "[status][desc(ts)][oid]"\nsplits = {splits}\n[fields]\n'
+        'status = { type = "choice", of = ["NEW", "PAID", "SENT", "DONE"] }\n'
+        'ts = "timestamp_ms"\noid = "u64"\n'
+    )
+    told = check(Design.loads(text), select=["RK104", "RK201", "RK205"]).found
+    assert names == [one.name for one in told]
+
+
+@pytest.mark.parametrize("sample", ["", '[sample]\npath = "rows.csv"\n'])
+def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
+    """Quantiles need events that came: where none are declared, the remedy asks for them."""
+    text = f'table = "t"\nkey = "[host]"\n[fields]\nhost = "text"\nv = "u8"\n{sample}'
+    [told] = check(Design.loads(text), select=["RK203"]).found
+    assert ("[sample] path" in told.remedy) is not bool(sample)

@@ -93,6 +93,30 @@ def counted_regions(design: Design, values: int | None, boundaries: Boundaries) 
     return min(high - low + 1, values)
 
 
+def drawn_regions(design: Design, boundaries: Boundaries) -> int | None:
+    """How many regions keys reach whose leading values are drawn as those of made events are.
+
+    Args:
+        design: the design.
+        boundaries: where its regions begin.
+
+    Returns:
+        None where the key does not begin with one field of a fixed width, it is a number, or
+        its values are listed.
+    """
+    prefix, part = _behind_constants(design.key)
+    if part is None or len(part.fields) != 1 or part.framing.width is None:
+        return None
+    (name,) = part.fields
+    if design.fields[name].type.counts or part.images({}).points is not None:
+        return None
+    if not (part.order.ascends or part.order.descends):
+        return None
+    domain, draws = design.domain(name), 2 * ENOUGH * len(boundaries)
+    values = (domain.drawn_one(number) for number in range(min(draws, domain.size)))
+    return len({boundaries.locate_one(prefix + part.encode({name: one})) for one in values})
+
+
 def is_spread_evenly(key: Key) -> bool:
     """Whether the values of the leading part come about equally often, whatever the rows hold."""
     _, part = _behind_constants(key)

@@ -37,11 +37,11 @@ class FewEntities(Cause):
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
         names = deciding_fields(design, facts, boundaries)
-        values = _together(facts, names)
+        values = _together(design, facts, names)
         regions = reachable_regions(design.key, boundaries)
         if not names or values is None or not _are_few(values, regions):
             return None
-        seen = max(facts[name].seen for name in names)
+        seen = max(facts[name].seen if name in facts else 0 for name in names)
         if seen and not _are_all(values, regions, seen):
             return None
         servers = design.cluster.servers
@@ -95,11 +95,14 @@ class FewEntities(Cause):
         return Finding(cls.name, message, max(bound, 1.0), figures, remedy)
 
 
-def _together(facts: Mapping[str, Facts], names: Iterable[str]) -> int | None:
+def _together(design: Design, facts: Mapping[str, Facts], names: Iterable[str]) -> int | None:
     """How many values some fields can have together; None where that is not known."""
     total = 1
     for name in names:
+        listed = design.fields[name].type.listed_values
         count = facts[name].distinct if name in facts else None
+        if count is None and listed is not None:
+            count = len(listed)
         if count is None:
             return None
         total *= count
@@ -134,7 +137,7 @@ def _left_empty(values: int, regions: int, *, is_kept: bool) -> str:
 
 def _remedy(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) -> str:
     """More fields where the key has them, else chance; fewer regions are no cooler."""
-    values = _together(facts, design.key.fields)
+    values = _together(design, facts, design.key.fields)
     enough = ENOUGH * 2 * design.cluster.servers
     if set(names) < set(design.key.fields) and (values is None or values >= enough):
         found = spread_key(design, facts, beside=names)

@@ -15,6 +15,7 @@ from rowkey.heat.reachable import (
     TWICE,
     can_be_missed,
     counted_regions,
+    drawn_regions,
     evenly_cut,
     is_full_of_values,
     is_missed,
@@ -117,8 +118,10 @@ def _of_bytes(design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     if part is None or is_given or moves_with_clock(design, facts) is not None:
         return None
     width, regions = part.framing.width, len(boundaries)
-    if width is None or len(part.fields) != 1 or part.cardinality != 256**width:
+    if width is None or len(part.fields) != 1:
         return None
+    if part.cardinality != 256**width:
+        return _of_drawn(design, facts, boundaries, part.fields[0])
     most = max(region_shares(design.key, boundaries, is_full=True))
     servers, many = design.cluster.servers, counted(regions, "region")
     if most >= TWICE / regions:
@@ -134,6 +137,23 @@ def _of_bytes(design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     told = (
         f"If its {values:,} values count up from the least, as those of events that are made from "
         f"the file do, {part.fields[0]} reaches {reached:,} of {many}."
+    )
+    figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
+    bound = servers / max(min(reached, servers), 1)
+    return Finding(MissedSplits.name, told, bound, figures, _remedy(design, facts))
+
+
+def _of_drawn(
+    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries, name: str
+) -> Finding | None:
+    """The same of what has a range of its own within its bytes, such as addresses: assumed."""
+    regions, servers = len(boundaries), design.cluster.servers
+    reached = drawn_regions(design, boundaries)
+    if reached is None or not misses(regions - reached, regions):
+        return None
+    told = (
+        f"If its values come as those of events that are made from the file do, {name} reaches "
+        f"{reached:,} of {counted(regions, 'region')}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)

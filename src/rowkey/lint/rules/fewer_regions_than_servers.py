@@ -58,6 +58,9 @@ line = { type = "text", max_bytes = 500 }
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or "moving_front" in subject.causes:
             return
+        few = subject.causes.get("few_entities")
+        if few is not None and few.evidence["values"] < servers:
+            return  # a value lies in one region: more of them than values stay empty
         count = len(boundaries)
         if 1 < count < servers:
             idle = servers - count

@@ -68,8 +68,17 @@ line = { type = "text", max_bytes = 500 }
             f"the table begins with one region, so one of {counted(servers, 'server')} takes all "
             "load until "
             "it has split",
-            'Write splits = "per_bucket".' if listed else 'Write splits = "sample".',
+            'Write splits = "per_bucket".' if listed else self._quantiles(subject),
             severity="warning" if writes >= self.BUSY else "info",
             value=subject.words.get("splits"),
             writes=writes or None,
         )
+
+    @staticmethod
+    def _quantiles(subject: Subject) -> str:
+        """A sample, and where it comes from; a longer one where that is declared already."""
+        if subject.design.cut.needs_sample:
+            return "Record events of more keys, for quantiles of these give no boundary."
+        if subject.design.sample_path is None:
+            return 'Write splits = "sample" and declare [sample] path = "…", a recording.'
+        return 'Write splits = "sample".'
