@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tests.advise.test_draft import found_wrong, laws, written
 
+from advise.test_draft import found_wrong, laws, written
 from rowkey.advise import first_draft
 
 if TYPE_CHECKING:

@@ -49,9 +49,9 @@ def on_uniqueness(roles: Roles, lost: int) -> Iterator[str]:
             "field: they become one row."
         )
     if lost and not roles.misses_time:
-        names = _joined(roles.columns)
+        keyed = _joined(roles.columns)
         yield from wrapped(
-            f"{counted(lost, 'row')} of the sample differ from another of the same {names} in "
+            f"{counted(lost, 'row')} of the sample differ from another of the same {keyed} in "
             "measured values alone, and overwrite it: right where a value was corrected. If each "
             "is an event of its own, give it a number and put that at the end of the key."
         )
