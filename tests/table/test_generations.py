@@ -176,10 +176,7 @@ COUNTS = st.one_of(
 def test_of_writes_of_one_time_the_last_one_counts(
     key: str, numbers: list[int], counts: list[int], written: list[set[int]]
 ) -> None:
-    """Rows are put again and again at one time: a number that would confuse them is refused.
-
-    No other number is.
-    """
+    """Where rows are put again at one time, what would confuse them is refused, no more."""
     had = [counts[0]]
     design = rowkey.Design("t", key.format(had[0]), fields=TIMED)
     last: dict[int, Row] = {}
