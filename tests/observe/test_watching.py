@@ -217,6 +217,16 @@ def test_a_table_nobody_knows_has_rates_but_no_reasons(url: str) -> None:
     assert ("hot", "moving_front") == (told.writes.word, told.causes[0].code)
 
 
+def test_a_design_of_another_table_is_told(url: str) -> None:
+    """Who gives a design by mistake is told whose it is."""
+    with table_at(url, "[host][ts]") as table:
+        other = rowkey.Design("doors", "[ts][host]", fields=FIELDS)
+        seen = Writer(table, many).watched(2, url, design=other)[-1]
+        own = Writer(table, many).watched(2, url, design=table.design)[-1]
+    said = "the design that was given is of a table doors, not logs"
+    assert (True, False) == (said in seen.remarks, said in own.remarks)
+
+
 def test_what_cannot_be_watched_is_refused(url: str) -> None:
     """A table that is not there, and times that are none."""
     with table_at(url, "[ts][host]"):

@@ -177,6 +177,8 @@ class Watch:
             for region in self.intervals[-1].regions:
                 if region.why:
                     yield f"the region at {region.start.hex() or 'the first row'}: {region.why}"
+        if self.design is not None and self.design.table != self.table:
+            yield f"the design that was given is of a table {self.design.table}, not {self.table}"
         if self._is_designed:
             yield "there are no servers here: regions are laid round robin over as many as designed"
         if writes.is_uneven and not is_explained and (why := self._why_unexplained()):

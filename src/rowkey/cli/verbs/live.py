@@ -51,6 +51,9 @@ def command(
     \b
     rowkey live logs --on rocks:./data --every 500ms --for 1s
     rowkey live logs --on rocks:./data --design logs.toml --every 500ms --for 1s -f jsonl
+
+    \b
+    On a cluster: --on hbase://zk1,zk2,zk3 --for 10m
     """
     from rowkey.design import Design
     from rowkey.observe import watch
