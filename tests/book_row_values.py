@@ -11,6 +11,8 @@ from typing import Any
 
 import hypothesis.strategies as st
 
+from book_values import Refused, normal
+
 TICKS_PER_S = {
     "timestamp_s": 1,
     "timestamp_ms": 10**3,
@@ -48,9 +50,22 @@ def rows(draw: st.DrawFn, fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
 @st.composite
 def heavy(draw: st.DrawFn, words: dict[str, Any]) -> list[Any]:
     """Heavy values of a field; none at times."""
-    listed = draw(st.lists(good(words), min_size=draw(st.integers(0, 1)), max_size=3))
-    most = words.get("max_bytes")
+    once = st.lists(
+        good(words),
+        min_size=draw(st.integers(0, 1)),
+        max_size=3,
+        unique_by=lambda value: _held(words, value),
+    )
+    listed, most = draw(once), words.get("max_bytes")
     return [value for value in listed if most is None or len(value) * 4 <= most]
+
+
+def _held(words: dict[str, Any], value: Any) -> str:
+    """What a value is held as, if it can be held: a file may list it once."""
+    try:
+        return repr(normal(words, value))
+    except Refused:
+        return repr(value)
 
 
 def good(words: dict[str, Any]) -> st.SearchStrategy[Any]:

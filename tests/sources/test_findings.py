@@ -71,7 +71,7 @@ FOUND: dict[str, list[str]] = {
     "order_status/counted_up": ["RK101 key"],
     "order_status/default_versions": ["RK402 fields.ts"],
     "order_status/reversed": [],
-    "order_status/versions": ["RK401 families.d.versions"],
+    "order_status/versions": ["RK401 families.d.versions", "RK409 families.d"],
     "orders_by_day/better": [],
     "orders_by_day/reversed_day": ["RK102 key", "RK111 reads[0]"],
     "orders_by_user/better": [],

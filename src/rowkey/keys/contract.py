@@ -25,14 +25,15 @@ from rowkey.keys.traits import (
     Order,
     Residue,
     Source,
+    pinned_values,
 )
-from rowkey.schema import Bounds, Cluster, Equal, Facts, OneOf, Scalar, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns
     from rowkey.keys.batches.decoding import Encoded
     from rowkey.keys.batches.pieces import Ints, Pieces
     from rowkey.keys.types.domains import Domain
+    from rowkey.schema import Bounds, Cluster, Facts, Scalar, Value
 
 Row = Mapping[str, Any]
 Writer = Callable[[Row], bytes]
@@ -294,16 +295,6 @@ def nested(part: Part) -> Iterator[Part]:
     yield part
     for below in part.made_of:
         yield from nested(below)
-
-
-def pinned_values(bounds: Bounds, name: str) -> tuple[Value, ...] | None:
-    """The values a bound leaves to a field, if it lists them."""
-    match bounds.get(name):
-        case Equal(value):
-            return (value,)
-        case OneOf(values):
-            return values
-    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from rowkey.schema import Equal, OneOf
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from rowkey.schema import Bounds, Value
 
 MOST_IMAGES = 65_536
 """More byte strings than any prefix of ours can take are not listed but left open."""
@@ -281,3 +285,13 @@ class Change(Enum):
         <Change.WIDER: 'wider'>
         """
         return max(changes, key=list(cls).index, default=cls.SAME)
+
+
+def pinned_values(bounds: Bounds, name: str) -> tuple[Value, ...] | None:
+    """The values a bound leaves to a field, if it lists them."""
+    match bounds.get(name):
+        case Equal(value):
+            return (value,)
+        case OneOf(values):
+            return values
+    return None

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, RowError
-from rowkey.keys.contract import Part, Row, Writer, pinned_values
-from rowkey.keys.traits import Alphabet, Change, Framing, Images, Residue
+from rowkey.keys.contract import Part, Row, Writer
+from rowkey.keys.traits import Alphabet, Change, Framing, Images, Residue, pinned_values
 from rowkey.schema import Bounds, Equal, FieldRef, FieldWords, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:

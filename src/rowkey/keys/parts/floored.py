@@ -6,9 +6,9 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
-from rowkey.keys.contract import Context, Count, Part, Row, Transform, pinned_values
+from rowkey.keys.contract import Context, Count, Part, Row, Transform
 from rowkey.keys.parts.field import NumberPart
-from rowkey.keys.traits import Framing, Images
+from rowkey.keys.traits import Framing, Images, pinned_values
 from rowkey.schema import Range
 
 if TYPE_CHECKING:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused
-from rowkey.keys.contract import Part, Row, Writer, pinned_values
-from rowkey.keys.traits import Alphabet, Change, Framing, Images, Interval, Residue, Source
+from rowkey.keys.contract import Part, Row, Writer
+from rowkey.keys.traits import (
+    Alphabet,
+    Change,
+    Framing,
+    Images,
+    Interval,
+    Residue,
+    Source,
+    pinned_values,
+)
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:

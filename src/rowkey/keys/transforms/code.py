@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
-from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector, pinned_values
+from rowkey.keys.contract import Context, Count, Part, Row, Transform, Vector
 from rowkey.keys.dictionary import IDS, Dictionary, require_room
 from rowkey.keys.parts.field import FieldPart
-from rowkey.keys.traits import NOTHING, Framing, Images, Residue, Source
+from rowkey.keys.traits import NOTHING, Framing, Images, Residue, Source, pinned_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,10 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
-from rowkey.keys.contract import Context, Part, Row, Vector, Writer, pinned_values
+from rowkey.keys.contract import Context, Part, Row, Vector, Writer
 from rowkey.keys.parts.field import NumberPart
 from rowkey.keys.parts.numbered import AS, MOST, NUMBER_OF, WIDTH, NumberedPrefix
-from rowkey.keys.traits import Images
+from rowkey.keys.traits import Images, pinned_values
 from rowkey.schema import Range
 
 if TYPE_CHECKING:
