@@ -106,10 +106,7 @@ def test_a_front_rises_or_falls(tmp_path: Path, key: str, direction: str) -> Non
 def test_a_step_of_the_clock_in_front_is_a_front(
     tmp_path: Path, key: str, splits: Any, *, is_front: bool
 ) -> None:
-    """All keys of a day lie together, in one of however many regions; not where these cut the day.
-
-    Of hours the splits of the first half are left behind, as by any front.
-    """
+    """All keys of a day, or of the last hour, lie in one region; not where regions cut the day."""
     rows = even_hosts()
     found = judge(tmp_path, key, rows, splits, writes={"time": "ts"})
     assert ["moving_front"] * is_front == [cause.code for cause in found.causes]

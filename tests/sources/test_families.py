@@ -346,7 +346,7 @@ def test_row_is_the_default_filter_and_gets_want_one() -> None:
     [
         ("NONE", 1, 0),
         ("ROW", 0, 0),
-        ("ROWCOL", 0, 0),
+        ("ROWCOL", 1, 0),
         ("ROWPREFIX_FIXED_LENGTH(5)", 0, 0),
         ("ROWPREFIX_FIXED_LENGTH(6)", 0, 1),
     ],
@@ -354,7 +354,7 @@ def test_row_is_the_default_filter_and_gets_want_one() -> None:
 def test_a_filter_by_row_helps_gets_and_one_by_prefix_ranges(
     bloom: str, get: int, scan: int
 ) -> None:
-    """None is missed by gets alone; a prefix is as long as what scans pin: bucket and station."""
+    """Gets miss none, and one of columns if they name none; scans pin a bucket and a station."""
     families = {"d": {"bloom": bloom}}
     got = changed("families/better", families=families)
     day = {"name": "a day", "where": "station = ? and ts >= ? and ts < ?", "span": "1d"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,8 @@ MOST = 0.7
 """Share of its events that the fullest region must hold of all values, each counted once."""
 
 
-def region_shares(key: Key, boundaries: Boundaries, *, is_full: bool = False) -> list[float]:
+@lru_cache(maxsize=4)  # of one design several causes and rules ask, of up to 65,536 regions
+def region_shares(key: Key, boundaries: Boundaries, *, is_full: bool = False) -> tuple[float, ...]:
     """The share of each region if the values of the leading part came equally often.
 
     Args:
@@ -54,16 +56,16 @@ def region_shares(key: Key, boundaries: Boundaries, *, is_full: bool = False) ->
     """
     prefix, part = _behind_constants(key)
     if part is None:
-        return [float(boundaries.locate_one(prefix) == n) for n in range(len(boundaries))]
+        return tuple(float(boundaries.locate_one(prefix) == n) for n in range(len(boundaries)))
     points = None if is_full else part.images({}).points
     if points is not None:
-        return _of_points([prefix + point for point in points], boundaries)
+        return tuple(_of_points([prefix + point for point in points], boundaries))
     if not (part.alphabet.even or is_full):
         first = [prefix + bytes([byte]) for byte in part.opens.values]
-        return [float(share > 0) for share in _of_points(first, boundaries)]
+        return tuple(float(share > 0) for share in _of_points(first, boundaries))
     below = _below(part.alphabet)
     marks = [_place(prefix, below, split) for split in boundaries.splits]
-    return [stop - start for start, stop in pairwise([0.0, *marks, 1.0])]
+    return tuple(stop - start for start, stop in pairwise([0.0, *marks, 1.0]))
 
 
 def reachable_regions(key: Key, boundaries: Boundaries) -> int:
