@@ -164,18 +164,22 @@ def bind_splits(words: Any, mistakes: Mistakes) -> Cut:
         words: nothing, a name, a list of keys, or a table with `algorithm` and its arguments.
         mistakes: where what is wrong is noted.
     """
-    listed = next(name for name, kind in SPLITS.items() if kind.needs == {"listed"})
-    nothing = Cut(listed, CutRequest(listed=()))
     if words is None:
-        return nothing
+        return _listing(())
     if isinstance(words, str):
         words = {"algorithm": words}
     if isinstance(words, tuple | list):
-        return Cut(listed, CutRequest(listed=_keys(words, "splits", mistakes)))
+        return _listing(_keys(words, "splits", mistakes))
     if isinstance(words, dict):
-        return _from_table(words, mistakes) or nothing
+        return _from_table(words, mistakes) or _listing(())
     mistakes.add("splits", f"{shown(words)} does not fit", "a name, a table or a list of keys")
-    return nothing
+    return _listing(())
+
+
+def _listing(keys: Sequence[bytes]) -> Cut:
+    """Boundaries that are listed, by the algorithm that needs nothing else."""
+    name = next(name for name, kind in SPLITS.items() if kind.needs == {"listed"})
+    return Cut(name, CutRequest(listed=keys))
 
 
 def _from_table(words: dict[str, Any], mistakes: Mistakes) -> Cut | None:

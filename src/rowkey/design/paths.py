@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rowkey.errors import printable
@@ -41,6 +42,7 @@ def needs_quotes(name: str) -> bool:
     return not _BARE.fullmatch(name)
 
 
+@lru_cache(maxsize=1024)  # a file of thousands of entries has few words
 def _step(name: str) -> str:
     """A name as TOML takes it; what does not print is escaped as TOML does it."""
     return basic_string(name) if needs_quotes(name) else name
