@@ -28,6 +28,7 @@ from cluster.files import stored_files  # noqa: E402
 from rowkey import Design  # noqa: E402
 from rowkey.hbase import connect  # noqa: E402
 from rowkey.observe import prove  # noqa: E402
+from rowkey.simulate import cut_by_source, source_of  # noqa: E402
 from rowkey.table import drop_table  # noqa: E402
 from rowkey.workload import open_sample  # noqa: E402
 
@@ -135,8 +136,8 @@ def designs() -> Iterator[tuple[str, Path]]:
 def fingerprint(path: Path) -> dict[str, str]:
     """What a measurement stands for: with any of it changed, it was of something else.
 
-    That is the design's file, the recording, the cells of its first rows as they are written now,
-    and the versions of rowkey and HBase.
+    That is the design's file, the recording, where the regions begin and the cells of the first
+    rows as both are made now, and the versions of rowkey and HBase.
 
     Args:
         path: the design file.
@@ -144,9 +145,12 @@ def fingerprint(path: Path) -> dict[str, str]:
     design = Design.read(path)
     data = design.sample_path
     assert data is not None
+    source = source_of(design, None, None, second_half=False, seed=0, fields=design.fields)
+    boundaries = cut_by_source(design, source, seed=0).boundaries
     return {
         "design": _hashed(path.read_bytes()),
         "data": _hashed(data.read_bytes()),
+        "boundaries": _hashed(repr(boundaries.splits).encode()),
         "cells": _hashed(repr(list(_written(design, data))).encode()),
         "rowkey": version("rowkey"),
         "hbase": hbase_version(),

@@ -14,12 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from design import designs
+from design.measured import yard_s
 from rowkey import Design
 from rowkey.design.scanner import MOST_BYTES
 from rowkey.errors import DeclarationError
 
+pytestmark = pytest.mark.xdist_group("hostile_designs")  # all are measured once
 MEASURE = Path(__file__).with_name("measured.py")
-MOST_SECONDS = 1.0
+MOST_YARDS = 20
+"""Times what Python's own reader takes for a file of the greatest size, for any file at all."""
 TRIES = 3
 MOST_MEGABYTES = 200
 BASE = designs.SOUND
@@ -253,18 +256,16 @@ def test_other_verbs_refuse_it_in_three_lines(
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_it_takes_no_second_and_little_memory(
-    name: str, measured: dict[str, dict[str, Any]]
-) -> None:
-    """Less than a second of a processor and 200 MB, for either verb, in the best of three runs."""
+def test_it_takes_little_time_and_memory(name: str, measured: dict[str, dict[str, Any]]) -> None:
+    """Less than 20 yards of a processor and 200 MB, for either verb, in the best of three runs."""
     for verb in ("check", "splits"):
         found = measured[f"{verb} {name}"]
-        assert found["seconds"] < MOST_SECONDS
+        assert found["yards"] < MOST_YARDS
         assert found["megabytes"] < MOST_MEGABYTES
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_small_file_takes_no_second_whatever_it_says(
+def test_a_small_file_takes_little_whatever_it_says(
     name: str, measured: dict[str, dict[str, Any]]
 ) -> None:
     """Whether it is a design or not, no verb takes longer over it, needs more, or fails."""
@@ -272,7 +273,7 @@ def test_a_small_file_takes_no_second_whatever_it_says(
         found = measured[f"{verb} {name}"]
         assert "Traceback" not in found["err"]
         assert found["code"] in (0, 1, 2), found
-        assert found["seconds"] < MOST_SECONDS
+        assert found["yards"] < MOST_YARDS
         assert found["megabytes"] < MOST_MEGABYTES
 
 
@@ -317,17 +318,17 @@ def test_thousands_of_spoiled_files_give_designs_or_sentences(seed: int, which: 
         for _ in range(chance.randint(1, 4)):
             at = chance.randrange(len(spoiled))
             spoiled = spoiled[:at] + chance.choice(SPOILERS) + spoiled[at + chance.randrange(6) :]
-        assert any(_read(spoiled) < MOST_SECONDS for _ in range(TRIES))
+        assert any(_read(spoiled) < MOST_YARDS for _ in range(TRIES))
 
 
 def _read(text: str) -> float:
-    """Seconds of a processor that a text takes, whether it is a design or not."""
+    """Yards of a processor that a text takes, whether it is a design or not."""
     start = process_time()
     try:
         assert Design.loads(text).table
     except DeclarationError as problem:
         assert problem.mistakes  # noqa: PT017 - every refusal says why
-    return process_time() - start
+    return (process_time() - start) / yard_s()
 
 
 @given(st.binary(max_size=200))

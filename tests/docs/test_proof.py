@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tools import proof
 
 from rowkey import Design
+from rowkey.regions import Boundaries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +62,10 @@ def test_another_recording_or_another_encoder_is_another_proof(
     assert not proof._stands(None, copy)
     with monkeypatch.context() as patched:
         patched.setattr(proof, "_written", lambda *_: iter([(b"otherwise", [])]))
+        assert not proof._stands(measured, copy)
+    cut = SimpleNamespace(boundaries=Boundaries([b"elsewhere"]))
+    with monkeypatch.context() as patched:
+        patched.setattr(proof, "cut_by_source", lambda *_, **__: cut)
         assert not proof._stands(measured, copy)
     data.write_bytes(data.read_bytes() + gzip.compress(b""))
     assert not proof._stands(measured, copy)

@@ -25,6 +25,12 @@ PROGRAMS = ("java", "go")
 """What some pages call beside the shell and Python; a page says so if they are not installed."""
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page finds no table that another left in the memory of this process."""
+    monkeypatch.setattr("rowkey.engines.backends.memory._PLACES", {})
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     """Every command and every line of Python of a page prints what stands under it."""

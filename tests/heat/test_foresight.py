@@ -92,12 +92,12 @@ CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
     ("[uuid][ts]", UNIFORM, None, {}),
     ("[uuid][ts]", ["0", "8", "@"], None, {"integer_imbalance": 2}),
     ("[number][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
-    ("[number][ts]", UNIFORM, None, {}),
+    ("[number][ts]", UNIFORM, None, {"missed_splits": 8}),
     ("[digest(host, 4)][ts]", HEX_STRING, None, {"missed_splits": 8 * (1 - 0x66 / 256)}),
     ("[id][ts]", UNIFORM, None, {"missed_splits": 8}),
     ("[id][ts]", ["\\x00\\x00\\x00\\x00\\x00\\x08"], None, {"integer_imbalance": 4}),
     ("[host][ts]", UNIFORM, None, {"missed_splits": 1}),
-    ("[number]", {"algorithm": "uniform", "regions": 500}, None, {}),
+    ("[number]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 8}),
     ("[line]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 1}),
     ("[desc(line)]", {"algorithm": "uniform", "regions": 500}, None, {"missed_splits": 1}),
     ("[address][ts]", UNIFORM, None, {"missed_splits": 4}),
@@ -310,18 +310,22 @@ def test_splits_are_judged_by_the_keys_that_came(
         assert max(boundaries.values()) / 4_000 == one.evidence["share"]
 
 
-def test_without_its_sample_such_a_design_is_not_blamed() -> None:
-    """What numbers come nothing tells: a rule that knows too little stays silent."""
-    design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
-    assert [] == [one.code for one in foreseen(design)]
-
-
-def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing() -> None:
-    """Where only their number is declared it is an assumption: told, and no warning."""
-    user = {"type": "u64", "distinct": 1_000_000}
+@pytest.mark.parametrize(
+    ("distinct", "said"),
+    [
+        (None, "its values, 1,000,000 at most, count"),
+        (70_000_000, "its 70,000,000 values count"),
+    ],
+)
+def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
+    distinct: int | None, said: str
+) -> None:
+    """Without a sample it is an assumption, that of the events made: told, and no warning."""
+    user = {"type": "u64", "distinct": distinct}
     design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM)
     [told] = [one for one in check(design).found if one.code == "RK201"]
     assert "info" == told.severity
+    assert said in told.what
     assert "user reaches 1 of 16 regions" in told.what
     assert ["missed_splits"] == [one.code for one in run(design).causes]
 

@@ -34,8 +34,13 @@ def applied(design: Design, finding: Finding) -> list[Design]:
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     for pattern, change in CHANGES:
         if match := re.search(pattern, finding.remedy):
-            return [_bound(design, each) for each in change(words, finding, match)]
+            return [_bound(design, _recorded(each, finding)) for each in change(words, finding, match)]
     return []
+
+
+def _recorded(words: Words, finding: Finding) -> Words:
+    """The words with the recording that a remedy asks for beside splits, as if it were there."""
+    return {**words, "sample": {"path": "rows.csv"}} if "[sample] path" in finding.remedy else words
 
 
 def _bound(design: Design, words: Words) -> Design:
@@ -52,6 +57,11 @@ def _copy(words: Words) -> Words:
 
 def _with(words: Words, **changed: Any) -> Words:
     return {**_copy(words), **changed}
+
+
+def _unchanged(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """What is declared beside a remedy is all there is of it."""
+    yield _copy(words)
 
 
 def _toml(text: str) -> Any:
@@ -292,6 +302,7 @@ CHANGES: list[tuple[str, Change]] = [
     (r'(?:[Ss]et|as in) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _word),
     (r'^Declare type = "(\w+)"(?:, width = (\d+))?(?: and (:\w+))?', _type),
     (r"^Declare max_bytes\.", _bounded),
+    (r"^Declare \[sample\] path", _unchanged),
     (r"\bfamily with (\w+) = (\w+)", _own_family),
     (r"\bwrite sort = true under", _sorted),
     (r"^Leave the first split out", _first_split),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 
     from rowkey.lint import Finding
 
+pytestmark = pytest.mark.xdist_group("remedies")  # every case is judged once
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ROOT = Path(__file__).parents[2]
 SHIPPED = [
-    *sorted((ROOT / "examples").glob("*/*/*.toml")),
+    *sorted((ROOT / "examples").glob("*/*/*.toml" if IS_LONG else "sources/*/*.toml")),
     *sorted((Path(rowkey.__file__).parent / "examples").glob("*/*.toml")),
 ]
 BAD = sorted(RULES, key=lambda name: RULES[name].code)
@@ -234,6 +237,7 @@ def test_what_is_written_out_is_tried(cases: Cases, name: str) -> None:
             assert applied(case.design, one), one.remedy
 
 
+@pytest.mark.long  # all of the designs that are shipped
 def test_most_remedies_are_tried(cases: Cases) -> None:
     """How many are written out and under the law, and how many are prose."""
     every = [cases(name) for name in CASES]
@@ -242,6 +246,7 @@ def test_most_remedies_are_tried(cases: Cases) -> None:
     assert len(prose) <= IN_PROSE
 
 
+@pytest.mark.long  # the same
 def test_each_exception_is_one(cases: Cases) -> None:
     """None stands in a list for nothing: its rule finds something, and its remedy does so."""
     every = [cases(name) for name in CASES]

@@ -65,13 +65,14 @@ def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
         "v": {"type": "i64", "nullable": True},
     }
     row = {"host": "a", "at": 1_000}
-    with rowkey.open(Design("t", "[bucket(host, 4)][host]", fields=fields), "memory:") as table:
+    design = Design("t", "[bucket(host, 4)][host]", fields=fields)
+    with rowkey.open(design, "memory:", max_stale=0.2) as table:
         assert table.check_and_put({**row, "w": "old"}, w=None)
         assert not table.check_and_put({**row, "v": 1}, w="new")
         assert table.check_and_put({**row, "v": 1}, w="old")
         stored = {**row, "w": "old", "v": 1}
         assert stored == table.get(host="a")
-        table.set_buckets(8)
+        table.set_buckets(8, max_stale=0.2)
         for later in (row, {"host": "a", "at": 2_000}):
             assert table.check_and_put({**later, "w": "old", "v": 2}, w="old")
             assert {**later, "w": "old", "v": 2} == table.get(host="a")

@@ -15,7 +15,7 @@ from table import test_machine
 from table.pairs import COUNTS, DESIGNS, Leaping, Pair
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES, LENGTH = (60, 60) if IS_LONG else (int(os.environ.get("GENX", "8")), 40)
+EXAMPLES, LENGTH = (60, 60) if IS_LONG else (6, 30)
 """Examples of each design."""
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from table.worlds import Row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 5_000 if IS_LONG else 300
+DEEP = 5_000 if IS_LONG else 150
 ON_DISK = 500 if IS_LONG else 50
 EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 

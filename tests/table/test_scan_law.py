@@ -16,8 +16,8 @@ from rowkey.table import Table
 from table.worlds import Asked, Row, World, plain, reads, worlds
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 5_000 if IS_LONG else int(os.environ.get("DEEP", "1000"))
-ON_DISK = 500 if IS_LONG else 100
+DEEP = 5_000 if IS_LONG else 400
+ON_DISK = 500 if IS_LONG else 50
 
 
 def filled(world: World, url: str) -> Table:

@@ -4,10 +4,16 @@ from rowkey.heat.causes import KINDS as CAUSES
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Came, Evidence, Finding, Measured
 from rowkey.heat.foresight import declared_facts, foreseen
-from rowkey.heat.leading import entities, is_of_time, leading_part, moves_with_clock
+from rowkey.heat.leading import (
+    entities,
+    is_of_time,
+    leading_part,
+    moves_with_clock,
+    values_together,
+)
 from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
-from rowkey.heat.proposals import Spreading, spread_key, wider_bucket
+from rowkey.heat.proposals import Spreading, splits_at_quantiles, spread_key, wider_bucket
 from rowkey.heat.reachable import region_shares
 from rowkey.heat.skew import (
     balancer_cost,
@@ -53,7 +59,9 @@ __all__ = [
     "moves_with_clock",
     "peak_to_mean",
     "region_shares",
+    "splits_at_quantiles",
     "spread_key",
+    "values_together",
     "variation",
     "wider_bucket",
 ]

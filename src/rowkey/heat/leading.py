@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import numpy as np
 
@@ -174,6 +174,26 @@ def _values(design: Design, facts: Mapping[str, Facts], name: str) -> int:
     return told or design.domain(name).size
 
 
+def values_together(design: Design, facts: Mapping[str, Facts], names: Iterable[str]) -> int | None:
+    """How many values some fields can have together; None where that is not known.
+
+    Args:
+        design: the design.
+        facts: what is known of its fields.
+        names: the fields.
+    """
+    total = 1
+    for name in names:
+        listed = design.fields[name].type.listed_values
+        count = facts[name].distinct if name in facts else None
+        if count is None and listed is not None:
+            count = len(listed)
+        if count is None:
+            return None
+        total *= count
+    return total
+
+
 @dataclass(frozen=True, slots=True)
 class Front:
     """Keys that move as events come.
@@ -197,7 +217,7 @@ def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | No
     Late events, and those that are out of order by little, do not hide it: only half of each
     stretch of events is looked at. Of times that is the half that spans least, for late ones all
     lie on one side of the front; of other values the middle half, for the half that spans least may
-    be one busy value.
+    be one busy value. Nor is it a front where the middle of most stretches is one and the same.
 
     Args:
         ranks: the rank of each sampled event's leading bytes among all, in the order of arrival;
@@ -224,6 +244,8 @@ def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | No
     up, down = float((steps >= 0).mean()), float((steps <= 0).mean())
     narrow = min(max(NARROW, 1.5 / count), 0.3)
     if spread > narrow or np.ptp(middles) < TRAVELLED or max(up, down) < MOSTLY:
+        return None
+    if not by_time and np.unique(middles, return_counts=True)[1].max() > count / 2:
         return None
     return Front("rise" if up >= down else "fall", max(up, down), round(spread, 9))
 

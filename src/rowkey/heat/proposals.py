@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import example_values, toml_value
 from rowkey.errors import DeclarationError, Mistakes, ReadError
+from rowkey.heat.evidence import ENOUGH
+from rowkey.heat.leading import values_together
 from rowkey.keys import bound_key
 from rowkey.plan import plan_read, spreading
 from rowkey.schema import Call, Constant, Equal, FieldRef, print_key
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 SPREAD = "bucket"
 """The transform that spreads the values listed as heavy."""
 PER_BUCKET = "per_bucket"
-ENOUGH = 4
-"""Values a bucket below which some stay empty. Source: the cause `few_entities`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,21 @@ def spread_key(
 def salted_key(design: Design) -> Spreading:
     """A key in which chance decides, where the fields have too few values together."""
     return _with_salt(design, design.key)
+
+
+def splits_at_quantiles(design: Design) -> str:
+    """Splits that follow the keys which came, and the recording of them where none is declared.
+
+    Args:
+        design: the design.
+
+    Returns:
+        Both, as they are written into a file.
+    """
+    words = 'splits = "sample"'
+    if design.sample_path is None:
+        words += ' and declare [sample] path = "…", a recording of what comes'
+    return words
 
 
 def _behind(key: Key) -> Iterator[Term]:
@@ -189,9 +204,8 @@ def _can_spread(design: Design, facts: Mapping[str, Facts], names: Sequence[str]
     if all(design.fields[name].type.tick is not None for name in names):
         return False  # of no fields as well
     known = [facts.get(name) for name in names]
-    counts = [one.distinct if one is not None else None for one in known]
-    together = math.prod(count for count in counts if count is not None)
-    if None not in counts and together < ENOUGH * 2 * design.cluster.servers:
+    values = values_together(design, facts, names)
+    if values is not None and values < ENOUGH * 2 * design.cluster.servers:
         return False
     shares = [one.heaviest_share if one is not None else None for one in known]
     heaviest = min((share for share in shares if share is not None), default=0.0)

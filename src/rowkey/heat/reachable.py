@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rowkey.heat.evidence import codes_of
+from rowkey.heat.evidence import ENOUGH, codes_of
 from rowkey.heat.leading import deciding_fields, is_of_time, leading_part, moves_with_clock
 from rowkey.heat.skew import is_far_too_few
 from rowkey.regions import Boundaries, next_prefix
@@ -35,8 +35,6 @@ NOTABLE = 0.05
 """Share of all keys by which a region is over its fair share before it is said to be too full."""
 HALF_MORE = 1.5
 """Times what chance alone gives the fullest server, from which on empty regions do harm."""
-ENOUGH = 4
-"""Values a region below which regions stay empty by chance."""
 MOST = 0.7
 """Share of its events that the fullest region must hold of all values, each counted once."""
 

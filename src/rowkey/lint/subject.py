@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import cut_regions, example_values, path_text, properties_of, toml_value
 from rowkey.errors import DeclarationError, Mistakes, ReadError
-from rowkey.heat import Spreading, declared_facts, foreseen, leading_part
+from rowkey.heat import Spreading, declared_facts, foreseen, leading_part, values_together
 from rowkey.keys import Transform, bound_key, nested
 from rowkey.lint.allowances import Allowance, allowances_in
 from rowkey.plan import plan_read, proposed_key, spreading
@@ -95,8 +95,7 @@ class Subject:
 
     def distinct(self, name: str) -> int | None:
         """How many values a field has, if the sample, the file or its type tells."""
-        listed = self.design.fields[name].type.listed_values
-        return self.fact(name).distinct or (None if listed is None else len(listed))
+        return values_together(self.design, self.facts, [name])
 
     def values(self, name: str) -> list[Any]:
         """Different values of a field that the sample shows; none without one."""

@@ -6,24 +6,20 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import counted
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import deciding_fields, leading_part
+from rowkey.heat.evidence import ENOUGH, Evidence, Finding
+from rowkey.heat.leading import deciding_fields, leading_part, values_together
 from rowkey.heat.proposals import salted_key, spread_key
 from rowkey.heat.reachable import is_missed, missed_by, reachable_regions, skew_of_values
 from rowkey.heat.skew import even_share, is_far_too_few
 from rowkey.regions import integer_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.heat.evidence import Came
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
-
-ENOUGH = 4
-"""Values a region below which chance alone leaves regions uneven: at four, a hash puts nine on the
-fullest of 16 regions where an even share would be four."""
 
 
 class FewEntities(Cause):
@@ -37,7 +33,7 @@ class FewEntities(Cause):
         cls, design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
     ) -> Finding | None:
         names = deciding_fields(design, facts, boundaries)
-        values = _together(design, facts, names)
+        values = values_together(design, facts, names)
         regions = reachable_regions(design.key, boundaries)
         if not names or values is None or not _are_few(values, regions):
             return None
@@ -95,20 +91,6 @@ class FewEntities(Cause):
         return Finding(cls.name, message, max(bound, 1.0), figures, remedy)
 
 
-def _together(design: Design, facts: Mapping[str, Facts], names: Iterable[str]) -> int | None:
-    """How many values some fields can have together; None where that is not known."""
-    total = 1
-    for name in names:
-        listed = design.fields[name].type.listed_values
-        count = facts[name].distinct if name in facts else None
-        if count is None and listed is not None:
-            count = len(listed)
-        if count is None:
-            return None
-        total *= count
-    return total
-
-
 def _are_few(values: int, regions: int) -> bool:
     """Whether so few values cannot fill the regions that keys can lie in."""
     return regions > 1 and values < ENOUGH * regions
@@ -137,7 +119,7 @@ def _left_empty(values: int, regions: int, *, is_kept: bool) -> str:
 
 def _remedy(design: Design, facts: Mapping[str, Facts], names: Sequence[str]) -> str:
     """More fields where the key has them, else chance; fewer regions are no cooler."""
-    values = _together(design, facts, design.key.fields)
+    values = values_together(design, facts, design.key.fields)
     enough = ENOUGH * 2 * design.cluster.servers
     if set(names) < set(design.key.fields) and (values is None or values >= enough):
         found = spread_key(design, facts, beside=names)

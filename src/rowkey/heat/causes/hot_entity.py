@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import toml_value
 from rowkey.heat.contract import Cause
-from rowkey.heat.evidence import TOGETHER, Evidence, Finding, floor, together
+from rowkey.heat.evidence import ENOUGH, TOGETHER, Evidence, Finding, floor, together
 from rowkey.heat.heavy import MOST_LISTED, NOTABLE, Hot, Values, heavy_values, is_heavy, matters
 from rowkey.heat.leading import is_of_time
 from rowkey.heat.proposals import proposed_spread, spread_key, wider_bucket
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries
     from rowkey.schema import Facts
 
-ENOUGH = 4
-"""Values a region below which a value is busy in a window only because there are few."""
 SAMPLED = 50
 """Sampled events a window of time must hold, on average, for its busiest value to be told."""
 WARM = 1.25

@@ -9,8 +9,8 @@ from rowkey.design import prefixes_of, toml_value
 from rowkey.errors import counted
 from rowkey.heat.contract import Cause
 from rowkey.heat.evidence import Evidence, Finding
-from rowkey.heat.leading import leading_part, moves_with_clock
-from rowkey.heat.proposals import spread_key
+from rowkey.heat.leading import leading_part, moves_with_clock, values_together
+from rowkey.heat.proposals import splits_at_quantiles, spread_key
 from rowkey.heat.reachable import (
     TWICE,
     can_be_missed,
@@ -25,6 +25,7 @@ from rowkey.heat.reachable import (
     region_shares,
     skew_of_values,
 )
+from rowkey.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,13 +131,17 @@ def _of_bytes(design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
         return Finding(
             MissedSplits.name, told, max(servers * most, 1.0), figures, _remedy(design, facts)
         )
-    values = facts[part.fields[0]].distinct if part.fields[0] in facts else None
+    (name,) = part.fields
+    known = values_together(design, facts, [name])
+    made = Workload(design.writes, design.fields, key=design.key)
+    values = made.distinct(design.fields[name]) if known is None else known
     reached = counted_regions(design, values, boundaries)
     if reached is None or not misses(regions - reached, regions):
         return None
+    those = f"values, {values:,} at most," if known is None else f"{values:,} values"
     told = (
-        f"If its {values:,} values count up from the least, as those of events that are made from "
-        f"the file do, {part.fields[0]} reaches {reached:,} of {many}."
+        f"If its {those} count up from the least, as those of events that are made from the file "
+        f"do, {name} reaches {reached:,} of {many}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
@@ -196,10 +201,7 @@ def _remedy(design: Design, facts: Mapping[str, Facts]) -> str:
         splits = toml_value({"algorithm": equal, "regions": _regions(design)})
         return f"Cut with splits = {splits}, for these bytes come evenly over their whole range."
     elif declared != "sample":
-        where = ""
-        if design.sample_path is None:
-            where = ' and declare [sample] path = "…", a recording of what comes'
-        return f'Cut with splits = "sample"{where}, at quantiles of keys that came.'
+        return f"Cut with {splits_at_quantiles(design)}, at quantiles of keys that came."
     else:
         why = "these splits were made for such keys and do not meet those that came later"
     found = spread_key(design, facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import counted
+from rowkey.heat import splits_at_quantiles
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -79,6 +80,4 @@ line = { type = "text", max_bytes = 500 }
         """A sample, and where it comes from; a longer one where that is declared already."""
         if subject.design.cut.needs_sample:
             return "Record events of more keys, for quantiles of these give no boundary."
-        if subject.design.sample_path is None:
-            return 'Write splits = "sample" and declare [sample] path = "…", a recording.'
-        return 'Write splits = "sample".'
+        return f"Write {splits_at_quantiles(subject.design)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.heat import spread_key
+from rowkey.heat import splits_at_quantiles, spread_key
 from rowkey.lint.contract import Rule
 from rowkey.schema import Call, FieldRef, Range
 
@@ -119,7 +119,7 @@ limit = 1000
         if subject.key.parts[place] is not subject.leading:
             return f"{written}."
         if subject.design.fields[name].type.tick is None:
-            return f'{written}, and cut with splits = "sample".'
+            return f"{written}, and cut with {splits_at_quantiles(subject.design)}."
         terms = subject.key.terms
         made = spread_key(
             subject.design, subject.facts, (*terms[:place], forms[0], *terms[place + 1 :])
