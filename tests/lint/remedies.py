@@ -34,7 +34,9 @@ def applied(design: Design, finding: Finding) -> list[Design]:
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     for pattern, change in CHANGES:
         if match := re.search(pattern, finding.remedy):
-            return [_bound(design, _recorded(each, finding)) for each in change(words, finding, match)]
+            return [
+                _bound(design, _recorded(each, finding)) for each in change(words, finding, match)
+            ]
     return []
 
 
@@ -61,6 +63,7 @@ def _with(words: Words, **changed: Any) -> Words:
 
 def _unchanged(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
     """What is declared beside a remedy is all there is of it."""
+    del finding, match
     yield _copy(words)
 
 

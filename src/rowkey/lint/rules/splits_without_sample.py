@@ -34,7 +34,7 @@ class SplitsWithoutSample(Rule):
     bad = """\
 table  = "pages"
 key    = "[url]"
-splits = { algorithm = "sample", regions = 6 }
+splits = { algorithm = "sample", regions = 8 }
 
 [fields]
 url  = { type = "text", max_bytes = 200 }
@@ -43,7 +43,7 @@ text = { type = "text", max_bytes = 2000 }
     good = """\
 table  = "pages"
 key    = "[url]"
-splits = ["c", "f", "m", "r", "t"]
+splits = ["c", "e", "h", "l", "o", "r", "u"]
 
 [fields]
 url  = { type = "text", max_bytes = 200 }
