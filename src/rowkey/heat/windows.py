@@ -238,8 +238,9 @@ class _Sums:
 
     def _reason(self, width_s: int, covered: float) -> str:
         each = "" if self.placements.servers == 1 else f", {PER_SERVER} a server"
+        few = f"only {covered:.0%}" if covered >= 0.005 else "less than 1%" if covered else "none"
         return (
-            f"only {covered:.0%} of the events lie in windows of {width_s} s that hold "
+            f"{few} of the events lie in windows of {width_s} s that hold "
             f"{counted(self.enough, 'event')} or more{each}"
         )
 
