@@ -76,7 +76,7 @@ line = { type = "text", max_bytes = 500 }
                 "until regions split",
                 remedy,
                 value=count,
-                verdict="5 to 10 regions, as of a small table, keep no more servers busy than that.",
+                verdict="5 to 10 regions, as of a small table, keep no more servers busy.",
                 servers=servers,
                 proposed=wanted,
             )
