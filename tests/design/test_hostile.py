@@ -22,7 +22,10 @@ from rowkey.errors import DeclarationError
 pytestmark = pytest.mark.xdist_group("hostile_designs")  # all are measured once
 MEASURE = Path(__file__).with_name("measured.py")
 MOST_YARDS = 20
-"""Times what Python's own reader takes for a file of the greatest size, for any file at all."""
+"""Times what Python's own reader takes for a file of the greatest size, for any file at all.
+
+The slowest take 8 to 12 where nothing else runs, and more where the other tests do.
+"""
 TRIES = 3
 MOST_MEGABYTES = 200
 BASE = designs.SOUND

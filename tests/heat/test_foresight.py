@@ -313,21 +313,39 @@ def test_splits_are_judged_by_the_keys_that_came(
 @pytest.mark.parametrize(
     ("distinct", "said"),
     [
-        (None, "its values, 1,000,000 at most, count"),
-        (70_000_000, "its 70,000,000 values count"),
+        (None, "If it has 1,000,000 values or fewer, and they count up"),
+        (70_000_000, "If its 70,000,000 values count up"),
     ],
 )
 def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
     distinct: int | None, said: str
 ) -> None:
     """Without a sample it is an assumption, that of the events made: told, and no warning."""
-    user = {"type": "u64", "distinct": distinct}
+    user: dict[str, Any] = (
+        {"type": "u64"} if distinct is None else {"type": "u64", "distinct": distinct}
+    )
     design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM)
     [told] = [one for one in check(design).found if one.code == "RK201"]
     assert "info" == told.severity
     assert said in told.what
     assert "user reaches 1 of 16 regions" in told.what
     assert ["missed_splits"] == [one.code for one in run(design).causes]
+
+
+@pytest.mark.parametrize("number", ["u8", "i8", "u16", "i16"])
+@pytest.mark.parametrize("key", ["[n]", "[desc(n)]"])
+def test_of_numbers_that_may_be_all_of_their_type_nothing_is_assumed(key: str, number: str) -> None:
+    """There are few enough of them for any to come, from the least to the greatest."""
+    assert [] == foreseen(Design("m", key, fields={"n": number}, splits=UNIFORM))
+
+
+def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
+    """Sixty are too few to judge by, and show all the same that they do not count up."""
+    design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
+    rows = tmp_path / "rows.csv"
+    rows.write_text("user\n" + "".join(f"{n * 0x9E3779B97F4A7C15 % 2**64}\n" for n in range(60)))
+    told = check(design, look(design, rows)).found
+    assert "RK201" not in {one.code for one in told}
 
 
 @pytest.mark.parametrize(

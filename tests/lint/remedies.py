@@ -34,15 +34,8 @@ def applied(design: Design, finding: Finding) -> list[Design]:
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     for pattern, change in CHANGES:
         if match := re.search(pattern, finding.remedy):
-            return [
-                _bound(design, _recorded(each, finding)) for each in change(words, finding, match)
-            ]
+            return [_bound(design, each) for each in change(words, finding, match)]
     return []
-
-
-def _recorded(words: Words, finding: Finding) -> Words:
-    """The words with the recording that a remedy asks for beside splits, as if it were there."""
-    return {**words, "sample": {"path": "rows.csv"}} if "[sample] path" in finding.remedy else words
 
 
 def _bound(design: Design, words: Words) -> Design:

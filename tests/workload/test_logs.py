@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from rowkey.errors import Refused, SampleError
 from rowkey.workload import FORMATS, LeftOut
+from rowkey.workload.formats import apache as apache_module
 from rowkey.workload.formats import tokens as tokens_module
+from rowkey.workload.formats.apache import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +37,41 @@ def read(path: Path, text: str, **words: Any) -> tuple[list[Values], int]:
 
 
 # Apache
+
+
+JUNK = "junk\n"
+ENTRY = '1.2.3.4 - - [29/Jan/2025:04:00:01 +0000] "GET / HTTP/1.1" 200 5\n'
+
+
+@pytest.mark.parametrize("text", [ENTRY, JUNK + ENTRY, JUNK * 3 + ENTRY * 4])
+def test_columns_of_apache_are_known_once_a_line_is_one(tmp_path: Path, text: str) -> None:
+    """Lines that are none may stand before the first."""
+    path = tmp_path / "access.log"
+    path.write_text(text)
+    assert list(COLUMNS) == FORMATS["apache"]({}).column_names(path)
+
+
+def test_a_log_without_a_line_has_no_columns(tmp_path: Path) -> None:
+    """Of an empty file nothing is told; one without a line that fits is no log."""
+    path = tmp_path / "access.log"
+    path.write_text("")
+    assert FORMATS["apache"]({}).column_names(path) is None
+    path.write_text(JUNK * 3)
+    with pytest.raises(SampleError, match="lines of an Apache access log"):
+        FORMATS["apache"]({}).column_names(path)
+
+
+SCRAPS = st.lists(
+    st.sampled_from([*"0123456789", "29", "Jan", "Feb", "/", ":", " ", "+", "-", "Z"])
+)
+
+
+@given(st.integers(0, 26), st.integers(0, 4), SCRAPS)
+def test_times_of_apache_are_read_as_python_reads_them(at: int, gone: int, came: list[str]) -> None:
+    """Whatever stands in a line's time, the quick way and Python's own come to the same."""
+    text = "29/Jan/2025:04:00:01 +0000"
+    text = text[:at] + "".join(came[:3]) + text[at + gone :]
+    assert apache_module._parsed(text) == apache_module._instant(text)
 
 
 class Scanner:

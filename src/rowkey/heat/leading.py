@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOSTLY = 0.75
 """Share of events that must follow a rule before it is said to hold; late ones may break it."""
+ALONE = 0.9
+"""Share of a stretch from which on a value has it to itself, as a run or a batch has."""
 WITH_THE_CLOCK = frozenset({"clock", "per", "sequential"})
 """Arrivals under which the time of an event is the time at which it comes."""
 STRETCHES = 50
@@ -217,7 +219,8 @@ def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | No
     Late events, and those that are out of order by little, do not hide it: only half of each
     stretch of events is looked at. Of times that is the half that spans least, for late ones all
     lie on one side of the front; of other values the middle half, for the half that spans least may
-    be one busy value. Nor is it a front where the middle of most stretches is one and the same.
+    be one busy value. Nor do keys move where the middle of most stretches is one value that stands
+    beside others all the time.
 
     Args:
         ranks: the rank of each sampled event's leading bytes among all, in the order of arrival;
@@ -245,9 +248,20 @@ def front_of(ranks: np.ndarray[Any, Any], *, by_time: bool = True) -> Front | No
     narrow = min(max(NARROW, 1.5 / count), 0.3)
     if spread > narrow or np.ptp(middles) < TRAVELLED or max(up, down) < MOSTLY:
         return None
-    if not by_time and np.unique(middles, return_counts=True)[1].max() > count / 2:
+    if not by_time and _is_beside(places, middles):
         return None
     return Front("rise" if up >= down else "fall", max(up, down), round(spread, 9))
+
+
+def _is_beside(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]) -> bool:
+    """Whether one value is the middle of most stretches, and others come beside it."""
+    import numpy as np
+
+    values, counts = np.unique(middles, return_counts=True)
+    busy, stretches = values[counts.argmax()], np.array_split(places, len(middles))
+    held = [some for some, middle in zip(stretches, middles, strict=True) if middle == busy]
+    is_alone = float((np.concatenate(held) == busy).mean()) >= ALONE
+    return len(held) > len(middles) / 2 and not is_alone
 
 
 def _middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:

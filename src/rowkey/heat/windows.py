@@ -238,11 +238,21 @@ class _Sums:
 
     def _reason(self, width_s: int, covered: float) -> str:
         each = "" if self.placements.servers == 1 else f", {PER_SERVER} a server"
-        few = f"only {covered:.0%}" if covered >= 0.005 else "less than 1%" if covered else "none"
         return (
-            f"{few} of the events lie in windows of {width_s} s that hold "
+            f"{_few(covered)} of the events lie in windows of {width_s} s that hold "
             f"{counted(self.enough, 'event')} or more{each}"
         )
+
+
+def _few(share: float) -> str:
+    """A share that is too small to judge by.
+
+    >>> _few(0.0), _few(0.005), _few(0.314)
+    ('none', 'less than 1%', 'only 31%')
+    """
+    if share >= 0.01:
+        return f"only {share:.0%}"
+    return "less than 1%" if share else "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,17 +131,31 @@ def _of_bytes(design: Design, facts: Mapping[str, Facts], boundaries: Boundaries
         return Finding(
             MissedSplits.name, told, max(servers * most, 1.0), figures, _remedy(design, facts)
         )
-    (name,) = part.fields
+    return _of_counted(design, facts, boundaries, part.fields[0])
+
+
+def _of_counted(
+    design: Design, facts: Mapping[str, Facts], boundaries: Boundaries, name: str
+) -> Finding | None:
+    """The same of numbers, if they count up as those of events that are made do: assumed.
+
+    Nothing is assumed of numbers of which some came, or that may be all of their type.
+    """
+    regions, servers = len(boundaries), design.cluster.servers
     known = values_together(design, facts, [name])
     made = Workload(design.writes, design.fields, key=design.key)
     values = made.distinct(design.fields[name]) if known is None else known
     reached = counted_regions(design, values, boundaries)
     if reached is None or not misses(regions - reached, regions):
         return None
-    those = f"values, {values:,} at most," if known is None else f"{values:,} values"
+    if values >= design.domain(name).size or (name in facts and facts[name].seen):
+        return None
+    its = f"its {values:,} values"
+    if known is None:
+        its = f"it has {values:,} values or fewer, and they"
     told = (
-        f"If its {those} count up from the least, as those of events that are made from the file "
-        f"do, {name} reaches {reached:,} of {many}."
+        f"If {its} count up as those of events that are made from the file do, {name} reaches "
+        f"{reached:,} of {counted(regions, 'region')}."
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)

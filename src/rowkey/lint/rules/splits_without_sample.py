@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class SplitsWithoutSample(Rule):
     """Splits at quantiles of keys that came, and no recording of any.
 
-    What it does: asks whether `splits = "sample"` has a sample, in the file or beside it.
+    What it does: asks whether `splits = "sample"` has a sample, in the file or beside it. Of one
+    that is declared and cannot be read `check` tells by itself.
 
     Why it hurts: nobody knows where the regions begin, so nothing judges them, and `splits`, `ddl`
     and `create` refuse the file until they are given one. Whoever gives another gets another table.
