@@ -25,7 +25,6 @@ from rowkey.heat.reachable import (
     region_shares,
     skew_of_values,
 )
-from rowkey.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,6 +140,8 @@ def _of_counted(
 
     Nothing is assumed of numbers of which some came, or that may be all of their type.
     """
+    from rowkey.workload import Workload
+
     regions, servers = len(boundaries), design.cluster.servers
     known = values_together(design, facts, [name])
     made = Workload(design.writes, design.fields, key=design.key)
