@@ -83,7 +83,13 @@ RECORDINGS = [
 ]
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda one: one.path.name)
+@pytest.mark.parametrize(
+    "recording",
+    [
+        pytest.param(one, id=one.path.name, marks=[pytest.mark.long] * (one.path.suffix == ".zip"))
+        for one in RECORDINGS
+    ],
+)
 def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
     """Its types and key fit, no rule warns, the replay is not hot, and each row lost is told."""
     draft = recording.draft()

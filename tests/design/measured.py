@@ -21,7 +21,7 @@ from time import process_time
 from typing import IO, Any
 
 DEADLINE_S = 10
-QUICK_YARDS = 5
+ENOUGH_YARDS = 15
 ADDRESS_SPACE = 1 << 30
 
 
@@ -85,10 +85,10 @@ def measured(verb: str, path: str) -> dict[str, Any]:
 def best_of(tries: int, verb: str, path: str) -> dict[str, Any]:
     """The quickest of a few runs: what else the machine does can only make one slower.
 
-    A run that is quick is not repeated.
+    A run that is well within what is allowed is not repeated.
     """
     runs = [measured(verb, path)]
-    while runs[-1]["yards"] > QUICK_YARDS and len(runs) < tries:
+    while runs[-1]["yards"] > ENOUGH_YARDS and len(runs) < tries:
         runs.append(measured(verb, path))
     return min(runs, key=lambda run: float(run["yards"]))
 

@@ -52,11 +52,12 @@ class Lease:
         clock: seconds that never go back, and go on while the process stands still.
         since: when the entry was asked for, by that clock; now if None.
 
+    >>> from functools import partial
     >>> from rowkey.catalog import Entry, open_catalog
     >>> from rowkey.design import Design
     >>> entry = Entry.of(Design("t", "[id]", fields={"id": "u64"}), (), 0)
     >>> catalog, now = open_catalog("memory:"), [0.0]
-    >>> lease = Lease(catalog, "t", entry, clock=lambda: now[0])
+    >>> lease = Lease(catalog, "t", entry, clock=partial(now.__getitem__, 0))
     >>> now[0] = 59.0
     >>> lease.entry() is entry
     True
