@@ -64,11 +64,12 @@ def escaped_json(text: str) -> str:
     >>> print(escaped_json('["a\x9b", "用户"]'))
     ["a\u009b", "用户"]
     """
-    return text if text.isprintable() else "".join(map(_in_json, text))
+    lines = text.split("\n")  # nearly all of them print, and a character at a time is slow
+    return "\n".join(line if line.isprintable() else "".join(map(_in_json, line)) for line in lines)
 
 
 def _in_json(character: str) -> str:
-    if character.isprintable() or character == "\n":
+    if character.isprintable():
         return character
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2))

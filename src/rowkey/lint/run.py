@@ -115,7 +115,7 @@ def _judged(subject: Subject) -> tuple[list[Finding], list[Allowed]]:
         unlisted = 0
         listed = len(found) + MOST_LISTED
         for bare in rule().findings(subject):
-            one = replace(bare, line=bare.line or subject.line_of(bare.path))
+            one = bare if bare.line else replace(bare, line=subject.line_of(bare.path))
             meant = () if rule.after_others else subject.allowances_of(one.line)
             by = [allowance for allowance in meant if allowance.allows(one)]
             if by:
