@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Key
 
 DESIGNS = settings(max_examples=12 * settings().max_examples)
-"""600 designs in the default profile."""
+"""360 designs in the default profile."""
 
 
 @dataclass

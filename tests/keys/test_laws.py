@@ -15,7 +15,7 @@ from rowkey.keys import TRANSFORMS, TYPES, Change, Nullable
 
 KINDS = [*sorted(TYPES), *sorted(TRANSFORMS)]
 
-PER_KIND = settings(max_examples=max(settings().max_examples // 6, 1))
+PER_KIND = settings(max_examples=max(settings().max_examples // 4, 1))
 """Each law is tried on each of three dozen kinds, so a sixth of the examples for each is many."""
 
 

@@ -225,8 +225,15 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     ),
     "OpenTSDB": (
         [bytes([0, 0, m]) + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
-         + bytes([0, 0, 1, 0, 0, t]) for m in range(4) for h in range(5) for t in range(3)], (),
+         + bytes([0, 0, 1, 0, 0, t]) for m in range(1, 4) for h in range(5) for t in range(3)], (),
         "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+    ),
+    "OpenTSDB's names of series": (
+        [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(9)], (),
+        "[bytes:fixed(9)]",
+    ),
+    "days in milliseconds": (
+        [long(86_400_000 * (19_000 + n)) + b"x" for n in range(40)], (), "[time][text:tail]",
     ),
     "numbers": ([long(7 * n) for n in range(50)], (), "[number]"),
     "a UUID": (

@@ -15,7 +15,6 @@ from observe.test_describing import FAMILIES, ours, rows, same
 from observe.test_proving import READS, design_of
 from rowkey import lint
 from rowkey.cells import Cell, RowCells
-from rowkey.engines import now_ms
 from rowkey.observe import describe, prove, watch
 from rowkey.regions import to_binary
 from rowkey.table import create_table, drop_table
@@ -338,42 +337,6 @@ def test_tables_of_ours_are_made_again(
     found = str(rowkey.Design.loads(text).key)
     inferred = {"b": "[bucket(text, 16)][text][desc(time)]", "s": "[bucket][text][time]"}
     assert (key if is_known else inferred[key[1]]) == found
-
-
-OPENTSDB: dict[str, dict[str, dict[str, str]]] = {
-    "uid": {"id": {}, "name": {}},
-    "data": {"t": {"VERSIONS": "1", "COMPRESSION": "GZ", "DATA_BLOCK_ENCODING": "DIFF",
-                   "TTL": "2592000"}},
-    "tree": {"t": {"VERSIONS": "1", "COMPRESSION": "GZ"}},
-    "meta": {"name": {"BLOOMFILTER": "ROW"}},
-}  # fmt: skip
-"""Tables as the script of OpenTSDB makes them. Source: opentsdb, src/create_table.sh.
-
-The jar of net.opentsdb:opentsdb 2.4.1, which Maven Central has, makes no table and holds no script.
-"""
-
-
-@pytest.mark.parametrize("kind", OPENTSDB)
-def test_tables_of_the_java_client_are_made_again(
-    kind: str, hbase_engine: HBase, hbase_judge: Judge, hbase_url: str
-) -> None:
-    """Tables that the official client made, with its rows: the description makes the same."""
-    name = f"theirs.{kind}.{token_hex(4)}"
-    splits = [bytes([0, 0, n]) for n in range(1, 4)] if kind == "data" else []
-    hbase_judge.create(name, OPENTSDB[kind], splits)
-    family = next(iter(OPENTSDB[kind]))
-    hour = 1_700_000_000 // 3_600 * 3_600
-    keys = [
-        bytes([0, 0, m]) + (hour + 3_600 * h).to_bytes(4, "big") + bytes([0, 0, 1, 0, 0, t])
-        for m in range(4)
-        for h in range(5)
-        for t in range(3)
-    ]
-    cells = [Cell(family, b"\x00\x01", now_ms(), b"\x07")]  # older ones have outlived their time
-    hbase_judge.mutate(name, [RowCells(key, cells) for key in keys])
-    text = is_made_again(hbase_engine, name, hbase_url)
-    assert "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]" == str(rowkey.Design.loads(text).key)
-    hbase_judge.drop(name)
 
 
 def test_rows_of_others_are_described(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Stored = dict[bytes, set[bytes]]
 """Row keys, and the qualifiers of each."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 5_000 if IS_LONG else 500
+DEEP = 5_000 if IS_LONG else 250
 ON_DISK = 500 if IS_LONG else 50
 WAYS: dict[str, Callable[[Scan], int]] = {
     "rows": lambda scan: len(list(scan)),

@@ -217,11 +217,26 @@ GUESSES: tuple[Guess, ...] = (
 
 
 def _unit(numbers: Sequence[int]) -> str:
-    """The unit in which all of them are times between 1990 and 2100; an empty string if in none."""
+    """The unit in which all of them are times between 1990 and 2100; an empty string if in none.
+
+    >>> _unit([1_700_000_000_000]), _unit([0x01_6553_F100_00, 0x02_6553_F100_00])
+    ('ms', '')
+    """
     for unit, per_s in UNITS.items():
         if all(EARLIEST_S * per_s <= one < LATEST_S * per_s for one in numbers):
-            return unit
+            return unit if _ends_as_times(numbers, per_s) else ""
     return ""
+
+
+def _ends_as_times(numbers: Sequence[int], per_s: int) -> bool:
+    """Whether the last byte may be that of times: if it is always zero, they are whole minutes.
+
+    A small number, four bytes of seconds and the first of the next number look like milliseconds.
+    One time may end with zero by chance. Source: OpenTSDB's row keys.
+    """
+    several = set(numbers)
+    is_round = len(several) > 1 and not any(one % 256 for one in several)
+    return not is_round or not any(one % (60 * per_s) for one in several)
 
 
 def _spanned(numbers: Sequence[int], unit: str) -> str:
