@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -140,6 +141,67 @@ def test_one_window_of_many_thin_intervals() -> None:
     )
     assert "idle" == standing(intervals, "reads").word
     assert "unknown" == standing([], "writes").word
+
+
+def renamed(cluster: Cluster, number: int) -> None:
+    """A server is restarted: its regions are opened anew on it, under the name of its new life."""
+    old = cluster.servers[number]
+    new = f"{old}'"
+    cluster.servers[number] = new
+    for place, region in enumerate(cluster.regions):
+        if region.server == old:
+            cluster.regions[place] = cluster.opened(region.start, region.stop, new)
+
+
+@pytest.mark.parametrize("servers", [2, 8])
+@pytest.mark.parametrize("each", [5, 30, 90, 300])
+def test_a_restarted_server_is_not_two(servers: int, each: int) -> None:
+    """An even table whose servers are restarted one by one is never uneven, however thin."""
+    cluster = Cluster.of(servers, 2 * servers)
+    counts, words = [cluster.counted(0.0)], set()
+    for number in range(1, 41):
+        for place in range(2 * servers):
+            cluster.write(place, each)
+        if 5 <= number < 5 + servers:
+            renamed(cluster, number - 5)
+        counts.append(cluster.counted(float(number)))
+        found = standing([between(*pair) for pair in pairwise(counts)], "writes")
+        assert servers == found.servers
+        words.add(found.word)
+    assert "even" in words
+    assert words <= {"even", "thin", "unknown"}
+
+
+def test_heat_is_seen_while_an_idle_region_moves() -> None:
+    """Where what is not known did next to nothing before, what is known tells."""
+    cluster = Cluster.of(3, 12)
+    counts = [cluster.counted(0.0)]
+    for number in range(1, 21):
+        for place in range(12):
+            cluster.write(place, 20_000 if place == 7 else 10)
+        if number > 5:
+            cluster.move(number % 7, number)
+        counts.append(cluster.counted(float(number)))
+    intervals = [between(*pair) for pair in pairwise(counts)]
+    assert 15 == sum(not one.is_known("writes") for one in intervals)
+    found = standing(intervals, "writes")
+    assert ("hot", "rs1", 20) == (found.word, found.fullest, found.windows)
+    # Of what was never known nobody knows how much it did.
+    assert "unknown" == standing(intervals[6:7], "writes").word
+
+
+def test_a_busy_region_that_moves_leaves_nothing_to_judge() -> None:
+    """Where what is not known did much before, nothing is concluded from the interval."""
+    cluster = Cluster.of(3, 12)
+    counts = [cluster.counted(0.0)]
+    for number in range(1, 5):
+        for place in range(12):
+            cluster.write(place, 400)
+        if number == 3:
+            cluster.move(7, 0)
+        counts.append(cluster.counted(float(number)))
+    found = standing([between(*pair) for pair in pairwise(counts)], "writes")
+    assert ("even", 3, 3 * 12 * 400) == (found.word, found.windows, found.events)
 
 
 def test_keys_of_bounds() -> None:

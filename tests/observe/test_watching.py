@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rowkey
+from rowkey.engines import OpenRegion
 from rowkey.errors import Refused, Unsupported
-from rowkey.observe import Live, watch
+from rowkey.observe import Counted, Live, watch
+from rowkey.observe.watching import Watch
 from rowkey.regions import to_binary
 
 if TYPE_CHECKING:
@@ -225,6 +227,38 @@ def test_a_design_of_another_table_is_told(url: str) -> None:
         own = Writer(table, many).watched(2, url, design=table.design)[-1]
     said = "the design that was given is of a table doors, not logs"
     assert (True, False) == (said in seen.remarks, said in own.remarks)
+
+
+def counted_of(regions: int, at_s: float, servers: str = "") -> Counted:
+    """Regions that were all written alike, each by its number's server."""
+    edges = [b"", *(n.to_bytes(2, "big") for n in range(1, regions)), b""]
+    opened = [
+        OpenRegion(start, stop, int(100 * at_s), 0, f"rs{n % 3}{servers}", (n, servers))
+        for n, (start, stop) in enumerate(pairwise(edges))
+    ]
+    return Counted.of(at_s, opened, [f"rs{n}{servers}" for n in range(3)])
+
+
+def test_a_verdict_is_of_the_last_minute_however_often_one_looks() -> None:
+    """Twenty looks a second leave a map of 240 columns, and a verdict of sixty seconds."""
+    seen = Watch("t", None)
+    for number in range(2_000):
+        seen.count(counted_of(3, number / 20))
+    found = seen.found(0)
+    assert (240, 3 * 100 * 60) == (len(found.intervals), found.writes.events)
+    assert 1_200 == len(seen.intervals)
+
+
+def test_a_restart_of_all_servers_is_few_words() -> None:
+    """Thousands of regions that were moved for one reason are told in one remark a reason."""
+    seen = Watch("t", None)
+    seen.count(counted_of(3_000, 1.0))
+    seen.count(counted_of(3_000, 2.0, "'"))
+    assert (
+        "1,000 regions, at the first row, 0003, 0006, ...: moved here from rs0",
+        "1,000 regions, at 0001, 0004, 0007, ...: moved here from rs1",
+        "1,000 regions, at 0002, 0005, 0008, ...: moved here from rs2",
+    ) == seen.found(0).remarks
 
 
 def test_what_cannot_be_watched_is_refused(url: str) -> None:

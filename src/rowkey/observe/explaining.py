@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.heat import Evidence, Measured, Placements, Shares, Skew, declared_facts
+from rowkey.observe.looking import ENOUGH
 from rowkey.regions import Boundaries
 from rowkey.simulate import causes_of
 from rowkey.workload import Events, Profile
@@ -38,13 +39,15 @@ def causes(
     import numpy as np
     import pyarrow as pa
 
-    read = [(number, one) for number, (_, one) in enumerate(looks) if one.keys]
+    read = [(each, one) for each, one in looks if one.keys]
     if not read or not intervals or found.skew is None or found.even is None:
         return []
     judged = _of_servers(design, found.servers)
-    rows = pa.Table.from_batches([one.rows for _, one in read]).combine_chunks().to_batches()[0]
-    keys = [key for _, one in read for key in one.keys]
-    windows = np.repeat([number for number, _ in read], [len(one.keys) for _, one in read])
+    kept = as_counted([len(one.keys) for _, one in read], [i.total("writes") for i, _ in read])
+    batches = [one.rows.take(which) for (_, one), which in zip(read, kept, strict=True)]
+    rows = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    keys = [one.keys[at] for (_, one), which in zip(read, kept, strict=True) for at in which]
+    windows = np.repeat(np.arange(len(read)), [len(which) for which in kept])
     last = intervals[-1]
     boundaries = Boundaries(start for start, _ in last.bounds[1:])
     counts = np.array([[one.writes or 0 for one in each.regions] for each in intervals])
@@ -69,6 +72,30 @@ def causes(
         windows,
     )
     return causes_of(evidence)
+
+
+def as_counted(read: Sequence[int], written: Sequence[int]) -> list[np.ndarray[Any, Any]]:
+    """Which rows of each look make a sample of all writes, for a busy interval is read in part.
+
+    Of each as large a share as of the one that was read least, as far as that leaves enough rows.
+
+    Args:
+        read: rows of each look, at least one.
+        written: what was counted in its interval.
+
+    >>> [len(which) for which in as_counted([2_000, 1_500], [2_000, 15_000])]
+    [200, 1500]
+    """
+    import numpy as np
+
+    rows = np.array(read)
+    each = np.array(written) / rows
+    kept = rows
+    for most in sorted(filter(None, each.tolist()), reverse=True):
+        kept = np.maximum((rows * np.minimum(each / most, 1)).astype(np.int64), 1)
+        if kept.sum() >= min(ENOUGH, rows.sum()):
+            break
+    return [np.arange(few) * many // few for few, many in zip(kept, rows, strict=True)]
 
 
 def _of_servers(design: Design, servers: int) -> Design:

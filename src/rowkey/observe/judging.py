@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING
 
 from rowkey.heat import PER_SERVER, even_share, even_spread
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 IDLE, THIN, UNKNOWN = "idle", "thin", "unknown"
 """Words beside even, warm and hot: nothing happened, too little did, or nobody knows how much."""
+NEGLIGIBLE = 0.02
+"""Share of an interval's operations that may lie where the rate is not known, by what was done
+there before: in a large table some region moves in every interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +61,12 @@ class Standing:
 def standing(intervals: Sequence[Interval], what: What) -> Standing:
     """How evenly the load of some intervals lay over the servers.
 
-    An interval in which the rate of some region is not known tells nothing: what is missing may be
-    the largest.
-
     Args:
         intervals: in the order of time.
         what: writes or reads.
     """
     servers = len(intervals[-1].servers) if intervals else 0
-    known = [one for one in intervals if one.is_known(what)]
+    known = telling(intervals, what)
     if not known:
         return Standing(UNKNOWN, 0, servers, why=_why(intervals))
     events = sum(one.total(what) for one in known)
@@ -79,17 +79,40 @@ def standing(intervals: Sequence[Interval], what: What) -> Standing:
     return _judged(windows, events)
 
 
+def telling(intervals: Sequence[Interval], what: What) -> list[Interval]:
+    """Those of some intervals that tell how load lies.
+
+    One in which the rate of a region is not known tells nothing, for what is missing may be the
+    largest; unless the regions that are not known did next to nothing when they last were.
+
+    Args:
+        intervals: in the order of time.
+        what: writes or reads.
+    """
+    found: list[Interval] = []
+    rates: dict[tuple[bytes, bytes], float] = {}
+    for one in intervals:
+        lost = [r for r in one.regions if r.count(what) is None]
+        lacking = sum(rates.get((r.start, r.stop), inf) for r in lost) * one.length_s
+        if not lost or lacking < NEGLIGIBLE * one.total(what):
+            found.append(one)
+        for region in one.regions:
+            if (many := region.count(what)) is not None:
+                rates[region.start, region.stop] = many / one.length_s
+    return found
+
+
 def _windows(known: Sequence[Interval], what: What) -> Iterator[dict[str, int]]:
     """Loads by server of windows that hold enough operations, each of one interval or of several.
 
-    What is left at the end, too little for a window, is not looked at.
+    A window has the same servers from its beginning to its end: one that was restarted goes by
+    another name, and is not two. What is left, too little for a window, is not looked at.
     """
     held: dict[str, int] = {}
     for interval in known:
         loads = interval.by_server(what)
-        held = {name: held.get(name, 0) + load for name, load in loads.items()} | {
-            name: load for name, load in held.items() if load and name not in loads
-        }
+        same = held.keys() == loads.keys()
+        held = {name: load + held[name] if same else load for name, load in loads.items()}
         if sum(held.values()) >= PER_SERVER * len(held):
             yield held
             held = {}

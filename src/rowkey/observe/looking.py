@@ -6,15 +6,16 @@ the last moments gives a sample of what came.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from rowkey.engines import Ask, Span
 from rowkey.errors import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
 
 WANTED = 2_000
 """Events that a look is to find: a share of 5 % is then known to a tenth of itself."""
+ENOUGH = WANTED // 4
+"""Events that a look is content with, rather than scan once more."""
 MOST = 10 * WANTED
 """Events that a look takes at most, where writes came all at once."""
+SCANS = 8
+"""Scans of a look at most. Each moves its beginning to where the events are: a second in which
+nothing came and one of a burst look the same to a counter."""
 READABLE = 0.5
 """Share of the rows that a design must be able to read before anything is said of them."""
 APART = 0.15
@@ -45,6 +51,7 @@ class Look:
         read: rows that were read for it, by the first key of their region.
         part: share of the interval that was looked at, its end.
         most: rows that were read of a region at most; where there are as many, there may be more.
+            0 where the reading was broken off, so that there may be more of any.
     """
 
     rows: pa.RecordBatch
@@ -58,6 +65,16 @@ class Look:
     def is_readable(self) -> bool:
         """Whether the design reads what was found."""
         return len(self.keys) > self.strange * (1 - READABLE) / READABLE
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be more rows: those that were read come first by their keys."""
+        return not self.most or any(many >= self.most for many in self.read.values())
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether it is a sample to be content with."""
+        return not self.is_full and len(self.keys) + self.strange >= ENOUGH
 
     def by_region(self, interval: Interval) -> list[float]:
         """How many events each region of its interval has.
@@ -94,12 +111,35 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
         until_ms: when the interval ended, in milliseconds since 1970 by the clock that stamps
             cells.
 
-    Cost: a scan, by time, of the regions that were written. Servers look at all that is still in
-        memory, and at those files whose newest cell is of the interval.
+    Cost: a scan, by time, of the regions that were written, and up to seven more where writes came
+        unevenly in time. Servers look at all that is still in memory, and at those files whose
+        newest cell is of the interval.
     """
+    whole_ms = max(int(1_000 * interval.length_s), 1)
+    length_ms = min(_length_ms(interval), whole_ms)
+    least, most = 0, whole_ms + 1  # the longest that was too short, and the shortest too long
+    best = found = _looked(store, design, interval, until_ms, length_ms)
+    for _ in range(SCANS - 1):
+        if found.is_enough:
+            return found
+        if found.is_full:
+            most = length_ms
+        else:
+            least = length_ms
+        length_ms = (least + most) // 2 if most <= whole_ms else min(4 * length_ms, whole_ms)
+        if not least < length_ms < most:
+            break
+        found = _looked(store, design, interval, until_ms, length_ms)
+        best = max(best, found, key=lambda one: (one.is_enough, len(one.keys) + one.strange))
+    return best
+
+
+def _looked(
+    store: Store, design: Design, interval: Interval, until_ms: int, length_ms: int
+) -> Look:
+    """The events of so many milliseconds at the end of an interval, as far as one scan reads."""
     import pyarrow as pa
 
-    length_ms = _length_ms(interval)
     since_ms = until_ms - length_ms
     spans = [Span(one.start, one.stop) for one in interval.regions if one.writes]
     names = design.layout.fields.items()
@@ -107,15 +147,20 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
     found: list[tuple[int, bytes, dict[str, object]]] = []
     read: dict[bytes, int] = {}
     strange = 0
-    most = max(MOST // max(len(spans), 1), 1)
-    for span, rows in _scanned(store, spans, since_ms, most):
-        for row in rows:
-            read[span.start] = read.get(span.start, 0) + 1
-            events = _events(design, row)
-            strange += not events
-            at = max((cell.timestamp for cell in row.cells), default=since_ms)
-            found += [(at, row.row, event) for event in events]
-    found.sort(key=lambda one: one[0])
+    most = max(MOST // max(len(spans), 1), WANTED)
+    with closing(_scanned(store, spans, since_ms, most)) as scanned:
+        for span, rows in scanned:
+            for row in rows:
+                read[span.start] = read.get(span.start, 0) + 1
+                events = _events(design, row)
+                strange += not events
+                at = max((cell.timestamp for cell in row.cells), default=since_ms)
+                found += [(at, row.row, event) for event in events]
+            if len(found) + strange > MOST:
+                most = 0
+                break
+    # Of one millisecond nobody knows the order; that of the scan would be taken for rising keys.
+    found.sort(key=lambda one: (one[0], crc32(one[1])))
     batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
     part = min(length_ms / (1_000 * interval.length_s), 1.0)
     return Look(batch, [key for _, key, _ in found], strange, read, part, most)
@@ -165,15 +210,18 @@ def _events(design: Design, row: RowCells) -> list[dict[str, Any]]:
 
 
 def _length_ms(interval: Interval) -> int:
-    """Milliseconds at the end of an interval in which as many events came as are wanted."""
+    """Milliseconds at the end of an interval in which as many events came as are wanted.
+
+    If they came evenly. Somewhat fewer, so that no region is full that took them all.
+    """
     length_ms = max(int(1_000 * interval.length_s), 1)
     writes = interval.total("writes")
-    return length_ms if writes <= WANTED else max(length_ms * WANTED // writes, 1)
+    return length_ms if writes <= WANTED else max(length_ms * WANTED * 3 // 4 // writes, 1)
 
 
 def _scanned(
     store: Store, spans: Sequence[Span], since_ms: int, most: int
-) -> Iterator[tuple[Span, Iterator[RowCells]]]:
+) -> Generator[tuple[Span, Iterator[RowCells]]]:
     """The rows of each range with a cell that was written since a moment, up to so many each."""
     if not spans:
         return

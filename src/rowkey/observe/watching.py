@@ -13,7 +13,7 @@ from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Refused, Unsupported, counted
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.explaining import causes
-from rowkey.observe.judging import standing
+from rowkey.observe.judging import standing, telling
 from rowkey.observe.looking import elsewhere, look
 from rowkey.observe.overwritten import few_rows_of, shown
 from rowkey.observe.remembering import remembered, table_of
@@ -34,7 +34,9 @@ SPAN_S = 60.0
 ROUNDING = 1e-9
 """What a division of lengths of time may fall short of a whole number by."""
 KEPT = 240
-"""Intervals kept for the map: as many as a map has columns."""
+"""Intervals kept for the map, as many as a map has columns; those of a verdict are kept besides."""
+NAMED = 3
+"""Regions that are named of those whose rate is not known for one reason."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ class Watch:
 
     def __init__(self, table: str, design: Design | None) -> None:
         self.table, self.design = table, design
-        self.intervals: deque[Interval] = deque(maxlen=KEPT)
-        self.looks: deque[tuple[Interval, Look]] = deque(maxlen=KEPT)
+        self.intervals: deque[Interval] = deque()
+        self.looks: deque[tuple[Interval, Look]] = deque()
         self.missed = 0
         self.missed_why = ""
         """Why the last look failed, if it did."""
@@ -102,6 +104,10 @@ class Watch:
         if self.intervals and self.intervals[-1].bounds != interval.bounds:
             self.looks.clear()
         self.intervals.append(interval)
+        while len(self.intervals) > KEPT and _is_over(self.intervals[0], interval):
+            self.intervals.popleft()
+        while self.looks and _is_over(self.looks[0][0], interval):
+            self.looks.popleft()
         return interval
 
     def miss(self, why: str) -> None:
@@ -129,8 +135,7 @@ class Watch:
     @property
     def recent(self) -> list[Interval]:
         """The intervals that a verdict is from."""
-        last = self.intervals[-1].at_s if self.intervals else 0.0
-        return [one for one in self.intervals if one.at_s > last - SPAN_S]
+        return [one for one in self.intervals if not _is_over(one, self.intervals[-1])]
 
     def found(self, at_ms: int) -> Live:
         """How the table stands.
@@ -144,7 +149,7 @@ class Watch:
             self.table,
             self.design,
             at_ms,
-            tuple(self.intervals),
+            tuple(self.intervals)[-KEPT:],
             writes,
             reads,
             found,
@@ -154,11 +159,11 @@ class Watch:
 
     def _readable(self) -> list[tuple[Interval, Look]]:
         """The looks of the time that a verdict is from, where all was counted and is read."""
-        recent = self.recent
+        told = {one.at_s for one in telling(self.recent, "writes")}
         return [
             (interval, found)
             for interval, found in self.looks
-            if interval in recent and interval.is_known("writes") and found.is_readable
+            if interval.at_s in told and found.is_readable
         ]
 
     def _causes(self, writes: Standing) -> list[Finding]:
@@ -166,7 +171,7 @@ class Watch:
         if self.design is None or not writes.is_uneven or not looks or elsewhere(looks):
             return []
         bounds = self.intervals[-1].bounds
-        same = [one for one in self.recent if one.bounds == bounds and one.is_known("writes")]
+        same = [one for one in telling(self.recent, "writes") if one.bounds == bounds]
         return causes(self.design, looks, same, writes)
 
     def _remarks(self, writes: Standing, *, is_explained: bool) -> Iterator[str]:
@@ -174,9 +179,7 @@ class Watch:
         if self.missed_why:
             yield f"the counters could not be read: {self.missed_why}"
         if self.intervals:
-            for region in self.intervals[-1].regions:
-                if region.why:
-                    yield f"the region at {region.start.hex() or 'the first row'}: {region.why}"
+            yield from _unknown_regions(self.intervals[-1])
         if self.design is not None and self.design.table != self.table:
             yield f"the design that was given is of a table {self.design.table}, not {self.table}"
         if self._is_designed:
@@ -191,9 +194,9 @@ class Watch:
 
     def _unlooked(self, reads: Standing) -> Iterator[str]:
         """Where reads lie unevenly: which region they ask, and that nobody looks for the reason."""
-        if not reads.is_uneven or not self.intervals[-1].is_known("reads"):
+        last = self.intervals[-1] if self.intervals else None
+        if last is None or not reads.is_uneven or last not in telling(self.recent, "reads")[-1:]:
             return
-        last = self.intervals[-1]
         number, region = max(enumerate(last.regions), key=lambda one: one[1].reads or 0)
         share = (region.reads or 0) / max(last.total("reads"), 1)
         begins = f", which begins at {shown(self.design, region.start)}," if region.start else ""
@@ -226,6 +229,25 @@ class Watch:
         if many < SURE:
             return f"{counted(many, 'row')} could be read; it is judged from {SURE} on"
         return elsewhere(looks) or f"no known cause fits the {many:,} rows that were read"
+
+
+def _is_over(interval: Interval, last: Interval) -> bool:
+    """Whether an interval is too long ago for a verdict."""
+    return interval.at_s <= last.at_s - SPAN_S
+
+
+def _unknown_regions(interval: Interval) -> Iterator[str]:
+    """The regions whose rate is not known, by the reason: there may be thousands of one."""
+    found: dict[str, list[str]] = {}
+    for region in interval.regions:
+        if region.why:
+            found.setdefault(region.why, []).append(region.start.hex() or "the first row")
+    for why, places in found.items():
+        if len(places) == 1:
+            yield f"the region at {places[0]}: {why}"
+        else:
+            more = ", ..." if len(places) > NAMED else ""
+            yield f"{len(places):,} regions, at {', '.join(places[:NAMED])}{more}: {why}"
 
 
 def as_designed(counted: Counted, design: Design | None) -> Counted:
