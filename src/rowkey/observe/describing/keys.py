@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
-from rowkey.observe.describing.elements import HEX, candidates
+from rowkey.observe.describing.elements import HEX, Known, candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,12 +75,13 @@ class _Found:
         return "".join(self.parts)
 
 
-def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
+def key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int) -> KeyFormat:
     """The format that all sampled keys have; where there is none, or they are few, plain bytes.
 
     Args:
         keys: distinct row keys.
         splits: where regions begin.
+        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
     """
     if len(keys) < LEAST:
         what = f"{len(keys)} rows were found" if keys else "no row was found"
@@ -92,7 +93,7 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
         found.fields["bucket"] = {"type": "u8"}
         found.parts.append("[bucket]")
         found.notes.append(f"[bucket]: {bucket}.")
-    _read_on(found, [key[first:] for key in keys])
+    _read_on(found, [key[first:] for key in keys], now_ms)
     plain = KeyFormat(found.key, found.fields, tuple(found.notes))
     if not reads(plain, keys):
         return _unknown(keys, "no format was found that reads all sampled keys back")
@@ -103,10 +104,10 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
         return _computed(plain, "bucket", _buckets(plain, many), log2(many), keys) or plain
     width = plain.fields.get("hash", {}).get("width", 1)
     computed = _computed(plain, "hash", _digests(plain, width), 4 * width, keys)
-    return computed or _hashed(keys) or plain
+    return computed or _hashed(keys, now_ms) or plain
 
 
-def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
+def _hashed(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None:
     """A format that begins with a digest of what follows, raw or in hexadecimal, whole or cut."""
     least, most = min(map(len, keys)), max(DIGESTS.values())
     for is_hex in (False, True):
@@ -118,7 +119,7 @@ def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
             if 8 * width * len(heads) < BORNE_OUT:
                 continue
             found = _Found(["[hash]"], {"hash": {"type": "bytes"}})
-            _read_on(found, [key[taken:] for key in keys])
+            _read_on(found, [key[taken:] for key in keys], now_ms)
             plain = KeyFormat(found.key, found.fields, tuple(found.notes))
             ways = _digests_of(plain, width, is_hex=is_hex)
             if (computed := _computed(plain, "hash", ways, 8 * width, keys)) is not None:
@@ -148,13 +149,13 @@ def _bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
     )
 
 
-def _read_on(found: _Found, rests: Sequence[bytes]) -> None:
+def _read_on(found: _Found, rests: Sequence[bytes], now_ms: int) -> None:
     """Take the keys apart from the left."""
     is_fixed = bool(found.parts)
     while any(rests) and len(found.parts) < PARTS:
         if not all(rests):
             return  # some keys end where others go on: no format
-        element = next(candidates(rests, is_behind_fixed=is_fixed))
+        element = next(candidates(rests, Known(is_fixed, now_ms)))
         found.add(element)
         is_fixed = len(set(element.ends)) == 1 and bool(element.stem)
         rests = [rest[end:] for rest, end in zip(rests, element.ends, strict=True)]
