@@ -393,6 +393,44 @@ def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
     assert {"q" * 64: "q" * 400, "d_" + "q" * 64: "q" * 401} == named
 
 
+def test_columns_of_a_family_of_digits_have_names(url: str) -> None:
+    """A column in Phoenix's family 0 that is called as a part of the key is named after both."""
+    cells = [Cell("0", name, 7, b"v") for name in (b"text", b"0", b"1.5", b"in")]
+    with open_engine(url) as engine:
+        store = engine.create(TableSpec("theirs", (Family("0"),), ()))
+        store.mutate([RowCells(b"row-%d" % n, cells) for n in range(30)])
+        fields = rowkey.Design.loads(is_made_again(engine, "theirs", url)).fields
+    named = {name: field.words.qualifier for name, field in fields.items() if name != "text"}
+    assert {
+        "family_0_text": "text", "column_0": "0", "column_1_5": "1.5", "column_in": "in",
+    } == named  # fmt: skip
+
+
+@given(
+    columns=st.sets(
+        st.tuples(
+            st.sampled_from(["d", "0", "--", "in", "\u00fc", "a.b"]),
+            st.text(min_size=1, max_size=9) | st.sampled_from(["in", "desc", "0", "a", "A", "d_a"]),
+        ),
+        max_size=12,
+    )
+)
+def test_names_of_columns_need_no_quotes(columns: set[tuple[str, str]]) -> None:
+    """Whatever columns are called, their fields differ, and stand as they are in reads and keys."""
+    from rowkey.observe.describing.columns import fields_of
+    from rowkey.observe.describing.sampling import Column, Sampled
+
+    texts = [(family, one.encode("utf-8", "replace")) for family, one in columns]
+    seen = {(f, q): Column(f, q, rows=1, shortest=1, longest=1) for f, q in texts}
+    made, _ = fields_of(Sampled([b"k"], seen), {"a", "text"})
+    assert not {"a", "text"} & made.keys()
+    assert sum(bool(q.decode().isprintable()) for _, q in set(texts)) == len(made)
+    for name in made:
+        read = {"name": "one", "where": f"{name} = ?"}
+        design = rowkey.Design("t", f"[{name}]", fields={name: {"type": "text"}}, reads=[read])
+        assert (name,) == tuple(design.fields)
+
+
 def test_a_family_that_was_dropped_is_told(url: str) -> None:
     """The design has fields in it, so that the file keeps it, and says that the table has none."""
     fields = {**FIELDS, "note": {"type": "text", "nullable": True, "family": "e"}}
