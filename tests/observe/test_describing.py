@@ -296,6 +296,19 @@ def test_one_value_bears_no_bucket_out(many: int) -> None:
         assert "[bucket][text][time]" == key_format(keys, splits, NOW_MS).key
 
 
+def test_a_first_byte_that_no_hash_gives_may_be_no_bucket() -> None:
+    """Sorts of rows in regions of their own lie as salted rows do, which is said; a hash is not."""
+    from rowkey.observe.describing.keys import key_format
+
+    sorts = [bytes([1 + n % 3]) + b"user-%03d" % n for n in range(60)]
+    made = key_format(sorts, [b"\1", b"\2", b"\3"], NOW_MS)
+    assert "[bucket][text:tail]" == made.key
+    assert made.notes[0].endswith("it may be a bucket, a salt or a sort of row.")
+    hashed = key_format(ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE, NOW_MS)
+    assert "the murmur3 hash of text, modulo 16" in hashed.notes[0]
+    assert not any("may be" in note for note in hashed.notes)
+
+
 def test_one_value_bears_no_short_digest_out() -> None:
     """Two digits of an MD5 before one name are two digits; sixteen bytes of it are an MD5."""
     from rowkey.observe.describing.keys import key_format

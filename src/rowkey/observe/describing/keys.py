@@ -25,6 +25,10 @@ HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 """Hashes that a bucket is tried with. Source: the transform `bucket`."""
 DIGESTS = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 """Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
+UNSURE = (
+    "no hash of the other parts is sure to give it: it may be a bucket, a salt or a sort of row"
+)
+"""What is said of a first byte that is as regions begin, and is not computed."""
 BORNE_OUT = 40
 """Bits in which a computed part must agree, over all different values that it is computed from:
 of the 4,160 ways that are tried at most, 13 sources by 5 hashes in 64 widths, one agrees by chance
@@ -92,7 +96,7 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int) -> K
     if bucket:
         found.fields["bucket"] = {"type": "u8"}
         found.parts.append("[bucket]")
-        found.notes.append(f"[bucket]: {bucket}.")
+        found.notes.append(f"[bucket]: {bucket}; {UNSURE}.")
     _read_on(found, [key[first:] for key in keys], now_ms)
     plain = KeyFormat(found.key, found.fields, tuple(found.notes))
     if not reads(plain, keys):
@@ -136,7 +140,7 @@ def _unknown(keys: Sequence[bytes], why: str) -> KeyFormat:
 
 
 def _bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
-    """What shows that a first byte spreads the rows; an empty string if nothing does."""
+    """What shows that a first byte is what regions begin with; an empty string if nothing does."""
     many = len(splits) + 1
     if many < 2 or many > 256 or list(splits) != [bytes([number]) for number in range(1, many)]:
         return ""
