@@ -279,6 +279,7 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     "minutes in seconds": (
         [long(START_MS // 60_000 * 60 + 60 * n) for n in range(40)], (), "[time]",
     ),
+    "every 32 seconds": ([long(START_MS + 32_000 * n) for n in range(40)], (), "[time]"),
     "microseconds": ([long(START_MS * 1_000 + n) for n in range(40)], (), "[time]"),
     "too few": ([b"a", b"b"], (), "[row:tail]"),
     "none": ([], (), "[row:tail]"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LENGTHS = {"--every": "2s or 500ms", "--for": "60s or 10m"}
 """What may be written for each length of time."""
 MOST_S = 86_400 * 366
-"""Seconds that a table is watched at most. Source: `rowkey.observe.watch`."""
+"""Seconds below which a table is watched, as `rowkey.observe.watch` has it."""
 
 
 @click.command(short_help="How hot a running table is, where and why, from its counters.")

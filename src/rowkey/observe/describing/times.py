@@ -101,12 +101,12 @@ def spanned(numbers: Sequence[int], unit: str) -> str:
 
 
 def _ends_as_times(numbers: Sequence[int], per_s: int) -> bool:
-    """Whether the last byte may be that of times: if it is always one, they are minutes apart.
+    """Whether the last byte may be that of times: if it is always one, they are seconds apart.
 
-    A small number, four bytes of seconds and the first of the next number look like milliseconds.
-    Source: OpenTSDB's row keys.
+    A small number, four bytes of seconds and the first of the next number look like milliseconds:
+    OpenTSDB's row keys are such.
     """
     least = min(numbers)
     apart = {one - least for one in numbers}
     is_still = len(apart) > 1 and not any(gap % 256 for gap in apart)
-    return not is_still or not any(gap % (60 * per_s) for gap in apart)
+    return not is_still or not any(gap % per_s for gap in apart)
