@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.command import Outcome, run
+from cli.command import Outcome, run, run_apart
 from cli.conftest import EVERYTHING
 from rowkey.design import Design
 from rowkey.observe import Proof
@@ -68,12 +68,86 @@ def test_an_idle_table_is_watched(things: Path, form: str) -> None:
         assert ["unknown", "idle", "idle", "idle"] == words
 
 
+ALLOWED = "expected a whole number and ms, s, m, h or d, above 0 and at most 365d."
+
+
 def test_what_cannot_be_watched_is_told(things: Path) -> None:
-    """Lengths of time that are none, tables that are not there."""
+    """Lengths of time that are none are told at once, with what to write, and a wrong design."""
     del things
-    assert "--every: " in error(run("live", "things", *ON, "--every", "soon"))
-    assert "every: 0 s is out of range" in error(run("live", "things", *ON, "--every", "0s"))
-    assert "there is no table nothing" in error(run("live", "nothing", *ON))
+    wrong = run("live", "things", *ON, "--every", "x", "--for", "y", "--design", "nothing.toml")
+    assert (2, "") == (wrong.code, wrong.out)
+    assert [
+        f"rowkey: --every: 'x' is not a length of time; {ALLOWED} Write such as 2s or 500ms.",
+        f"rowkey: --for: 'y' is not a length of time; {ALLOWED} Write such as 60s or 10m.",
+        "rowkey: nothing.toml: the file cannot be read: No such file or directory.",
+    ] == wrong.err.splitlines()
+    for text, what in {
+        "0": "'0' is not a length of time",
+        "0s": "0s is out of range",
+        "400d": "400d is out of range",
+        f"{'9' * 29}d": f"'{'9' * 29}d' is not a length of time",
+    }.items():
+        for option in ("--every", "--for"):
+            told = error(run("live", "things", *ON, option, text))
+            assert told.startswith(f"rowkey: {option}: {what}; {ALLOWED} Write such as ")
+    short = error(run("live", "things", *ON, "--every", "5s", "--for", "1s"))
+    assert short.startswith("rowkey: --for: 1 s end before the second look, after 5 s; expected as")
+    assert "as long as --every, or longer. A rate lies between two looks." in short
+    assert "nothing.toml: the file" in error(run("live", "things", *ON, "--design", "nothing.toml"))
+
+
+@pytest.mark.parametrize("verb", ["live", "describe"])
+def test_a_table_that_is_not_there_is_told(things: Path, verb: str) -> None:
+    """Those that are there, the name instead of a file, and how to make one where there is none."""
+    del things
+    none = "rowkey: rocks:data: there is no table"
+    said = {name: error(run(verb, name, *ON)) for name in ("thing", "b.toml", "./things.toml")}
+    assert {
+        "thing": f"{none} thing; expected things. Did you mean things?",
+        "b.toml": f"{none} b.toml; expected things. Give the table's name, not the file of its "
+        "design.",
+        "./things.toml": f"{none} ./things.toml; expected things. Give the table's name, not the "
+        "file of its design: things.",
+    } == said
+    empty = error(run(verb, "things", "--on", "memory:"))
+    assert empty.endswith(
+        "the name of a table that is there. It holds none: make one by rowkey create."
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_what_was_seen_until_it_is_interrupted_is_printed(
+    things: Path, form: str, name: str
+) -> None:
+    """The last look is shown as if it had ended by itself, and it is said that it did not."""
+    words = ("live", "things", *ON, "--every", "10ms", "--for", "1h", "-f", form)
+    done = run_apart(things, INTERRUPTED.replace("NAME", name), *words)
+    said = {"SIGINT": (130, "interrupted"), "SIGTERM": (143, "ended by SIGTERM")}
+    assert said[name] == (done.code, done.err.strip())
+    if form == "text":
+        assert "writes IDLE: no writes" in done.out
+    elif form == "json":
+        assert 2 == json.loads(done.out)["intervals"]
+    else:
+        assert 3 == len([json.loads(line) for line in done.out.splitlines()])
+
+
+INTERRUPTED = """
+import os, signal
+from rowkey.observe import watching
+counted = watching.Counted.of
+looks = 0
+def of(*words):
+    global looks
+    looks += 1
+    if looks == 4:
+        os.kill(os.getpid(), signal.NAME)
+    return counted(*words)
+watching.Counted.of = of
+from rowkey.cli import main
+main()
+"""
 
 
 def test_a_design_is_proved(things: Path) -> None:

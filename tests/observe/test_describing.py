@@ -42,6 +42,7 @@ FAMILIES: dict[str, Any] = {
     "e": {"in_memory": True, "bloom": "ROWPREFIX_FIXED_LENGTH(8)"},
 }
 START_MS = 1_700_000_000_000
+NOW_MS = START_MS + 86_400_000
 ONE_BYTE = tuple(bytes([number]) for number in range(1, 16))
 
 
@@ -228,6 +229,11 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
          + bytes([0, 0, 1, 0, 0, t]) for m in range(1, 4) for h in range(5) for t in range(3)], (),
         "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
     ),
+    "OpenTSDB with one metric and a later tag": (
+        [bytes([0, 0, 1]) + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
+         + bytes([1, 0, 1, 0, 0, t]) for h in range(5) for t in range(5)], (),
+        "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+    ),
     "OpenTSDB's names of series": (
         [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(9)], (),
         "[bytes:fixed(9)]",
@@ -241,6 +247,40 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
          for n in range(50)], (), "[id]",
     ),
     "noise": ([random.Random(n).randbytes(3 + n % 9) for n in range(90)], (), "[bytes:tail]"),
+    "ids of ten digits": ([long(10**9 + n) for n in range(90)], (), "[number]"),
+    "ids of 13 digits": ([long(10**12 + 37 * n) for n in range(90)], (), "[number]"),
+    "ids of ten digits, later": (
+        [long(1_234_567_890 + 9 * n) for n in range(90)], (), "[number]",
+    ),
+    "order numbers": (
+        [long(random.Random(n).randrange(10**12, 4 * 10**12)) for n in range(90)], (), "[number]",
+    ),
+    "order numbers as text": (
+        [b"%d" % random.Random(n).randrange(10**12, 4 * 10**12) for n in range(90)], (), "[number]",
+    ),
+    "telephone numbers": (
+        [long(random.Random(n).randrange(10**9, 4 * 10**9)) for n in range(90)], (), "[number]",
+    ),
+    "one id before names": (
+        [long(1_700_000_000) + b"user-%03d" % n for n in range(30)], (), "[number][text:tail]",
+    ),
+    "one time before names": (
+        [long(START_MS) + b"user-%03d" % n for n in range(30)], (), "[number][text:tail]",
+    ),
+    "a short constant before numbers": (
+        [(1_200_000_000).to_bytes(4, "big") + n.to_bytes(4, "big") for n in range(30)], (),
+        "[number]",
+    ),
+    "a short constant before names": (
+        [(1_200_000_000).to_bytes(4, "big") + b"user-%d" % n for n in range(30)], (),
+        "[bytes:tail]",
+    ),
+    "seconds": ([long(START_MS // 1_000 + 977 * n) for n in range(40)], (), "[time]"),
+    "minutes in seconds": (
+        [long(START_MS // 60_000 * 60 + 60 * n) for n in range(40)], (), "[time]",
+    ),
+    "every 32 seconds": ([long(START_MS + 32_000 * n) for n in range(40)], (), "[time]"),
+    "microseconds": ([long(START_MS * 1_000 + n) for n in range(40)], (), "[time]"),
     "too few": ([b"a", b"b"], (), "[row:tail]"),
     "none": ([], (), "[row:tail]"),
 }  # fmt: skip
@@ -254,7 +294,20 @@ def test_one_value_bears_no_bucket_out(many: int) -> None:
     splits = [bytes([number]) for number in range(1, many)]
     for site in range(many):
         keys = [bytes([site]) + b"plant-a\0" + long(START_MS + 1_000 * n) for n in range(200)]
-        assert "[bucket][text][time]" == key_format(keys, splits).key
+        assert "[bucket][text][time]" == key_format(keys, splits, NOW_MS).key
+
+
+def test_a_first_byte_that_no_hash_gives_may_be_no_bucket() -> None:
+    """Sorts of rows in regions of their own lie as salted rows do, which is said; a hash is not."""
+    from rowkey.observe.describing.keys import key_format
+
+    sorts = [bytes([1 + n % 3]) + b"user-%03d" % n for n in range(60)]
+    made = key_format(sorts, [b"\1", b"\2", b"\3"], NOW_MS)
+    assert "[bucket][text:tail]" == made.key
+    assert made.notes[0].endswith("it may be a bucket, a salt or a sort of row.")
+    hashed = key_format(ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE, NOW_MS)
+    assert "the murmur3 hash of text, modulo 16" in hashed.notes[0]
+    assert not any("may be" in note for note in hashed.notes)
 
 
 def test_one_value_bears_no_short_digest_out() -> None:
@@ -263,9 +316,50 @@ def test_one_value_bears_no_short_digest_out() -> None:
 
     digest = hashlib.md5(b"plant-c").hexdigest().encode()
     keys = [b"_plant-c\0" + long(START_MS + 1_000 * n) for n in range(200)]
-    inferred = [key_format([digest[:w] + one for one in keys], []).key for w in (2, 32)]
+    inferred = [key_format([digest[:w] + one for one in keys], [], NOW_MS).key for w in (2, 32)]
     assert "[hash]['_'][text][time]" == inferred[0]
     assert "[digest(text, 16, hash=md5, as=hex)]['_'][text][time]" == inferred[1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (
+            [long(1_700_000_000)],
+            "they may be s since 1970, on 2023-11-14, but they have 1 value only",
+        ),
+        (
+            [long(10**12 + n) for n in range(30)],
+            "numbers that are counted up from 1,000,000,000,000",
+        ),
+        ([long(1_234_567_890 + n) for n in range(30)], "they lie as close together as ids"),
+        ([long(START_MS + n) for n in range(5)], "8 bytes that look like ms since 1970"),
+        ([long(START_MS + n) for n in range(30)], "8 bytes that are ms since 1970, on 2023-11-14."),
+        ([long(1_600_000_000 + 977 * n) for n in range(30)], "8 bytes that look like s since 1970"),
+        (
+            [(1_600_000_020 + 60 * n).to_bytes(4, "big") for n in range(30)],
+            "4 bytes that look like seconds since 1970, on 2020-09-13, all of them multiples of 60",
+        ),
+    ],
+)
+def test_how_sure_a_time_is_is_said(keys: list[bytes], expected: str) -> None:
+    """What may as well be plain numbers is no time; what else may be wrong looks like one."""
+    from rowkey.observe.describing.keys import key_format
+
+    named = [one + b"user-%02d" % n for one in keys for n in range(30)]
+    made = key_format(named, [], NOW_MS)
+    assert expected in made.notes[0]
+    assert (", but " in made.notes[0]) == made.key.startswith("[number]")
+
+
+@pytest.mark.parametrize(("years", "expected"), [(1, "[time]"), (3, "[number]")])
+def test_times_lie_little_beyond_now(years: int, expected: str) -> None:
+    """What expires in a year has a time in its key; in three years nothing is to come."""
+    from rowkey.observe.describing.keys import key_format
+
+    there = NOW_MS + years * 365 * 86_400_000
+    keys = [long(there - 86_399_999 * n) for n in range(60)]
+    assert expected == key_format(keys, [], NOW_MS).key
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -311,6 +405,44 @@ def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
         fields = rowkey.Design.loads(is_made_again(engine, "theirs", url)).fields
     named = {name: field.words.qualifier for name, field in fields.items() if name != "text"}
     assert {"q" * 64: "q" * 400, "d_" + "q" * 64: "q" * 401} == named
+
+
+def test_columns_of_a_family_of_digits_have_names(url: str) -> None:
+    """A column in Phoenix's family 0 that is called as a part of the key is named after both."""
+    cells = [Cell("0", name, 7, b"v") for name in (b"text", b"0", b"1.5", b"in")]
+    with open_engine(url) as engine:
+        store = engine.create(TableSpec("theirs", (Family("0"),), ()))
+        store.mutate([RowCells(b"row-%d" % n, cells) for n in range(30)])
+        fields = rowkey.Design.loads(is_made_again(engine, "theirs", url)).fields
+    named = {name: field.words.qualifier for name, field in fields.items() if name != "text"}
+    assert {
+        "family_0_text": "text", "column_0": "0", "column_1_5": "1.5", "column_in": "in",
+    } == named  # fmt: skip
+
+
+@given(
+    columns=st.sets(
+        st.tuples(
+            st.sampled_from(["d", "0", "--", "in", "\u00fc", "a.b"]),
+            st.text(min_size=1, max_size=9) | st.sampled_from(["in", "desc", "0", "a", "A", "d_a"]),
+        ),
+        max_size=12,
+    )
+)
+def test_names_of_columns_need_no_quotes(columns: set[tuple[str, str]]) -> None:
+    """Whatever columns are called, their fields differ, and stand as they are in reads and keys."""
+    from rowkey.observe.describing.columns import fields_of
+    from rowkey.observe.describing.sampling import Column, Sampled
+
+    texts = [(family, one.encode("utf-8", "replace")) for family, one in columns]
+    seen = {(f, q): Column(f, q, rows=1, shortest=1, longest=1) for f, q in texts}
+    made, _ = fields_of(Sampled([b"k"], seen), {"a", "text"})
+    assert not {"a", "text"} & made.keys()
+    assert sum(bool(q.decode().isprintable()) for _, q in set(texts)) == len(made)
+    for name in made:
+        read = {"name": "one", "where": f"{name} = ?"}
+        design = rowkey.Design("t", f"[{name}]", fields={name: {"type": "text"}}, reads=[read])
+        assert (name,) == tuple(design.fields)
 
 
 def test_a_family_that_was_dropped_is_told(url: str) -> None:
@@ -361,9 +493,10 @@ def test_whatever_the_keys_they_are_read(keys: set[bytes]) -> None:
     from rowkey.observe.describing.keys import key_format, reads
 
     known = sorted(keys)
-    assert reads(key_format(known, ()), known)
-    assert reads(key_format(known, ONE_BYTE), known)
-    assert reads(key_format([b"\1" + one for one in known], ONE_BYTE), [b"\1" + k for k in known])
+    behind = [b"\1" + one for one in known]
+    assert reads(key_format(known, (), NOW_MS), known)
+    assert reads(key_format(known, ONE_BYTE, NOW_MS), known)
+    assert reads(key_format(behind, ONE_BYTE, NOW_MS), behind)
 
 
 def test_bounds_of_regions_are_keys() -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import GENERATION, counts_of, open_catalog, restored
-from rowkey.errors import Refused, Unsupported
+from rowkey.errors import Refused, Unsupported, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from rowkey.catalog import Entry
     from rowkey.design import Design
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 CATALOG_WORD = "rowkey.catalog"
 """The word of a table that names its catalog, where that is not beside it."""
-
-
+DESIGNS = ".toml"
+"""How the files of designs are called, which other verbs take in place of a name."""
 DOUBT = "but the table keeps no word of it, so another of this name may have been made since"
 
 
@@ -51,8 +51,21 @@ def table_of(engine: Engine, name: str, url: str) -> Store:
         Refused: it is not; those that are there are told.
     """
     if not engine.has(name):
-        raise Refused(url, f"there is no table {name}", ", ".join(engine.tables()))
+        there = engine.tables()
+        told = ", ".join(there) or "the name of a table that is there"
+        raise Refused(url, f"there is no table {name}", told, _instead(name, there))
     return engine.table(name)
+
+
+def _instead(name: str, there: Collection[str]) -> str:
+    """What to give instead of a name that no table has."""
+    if not there:
+        return "It holds none: make one by rowkey create."
+    if name.endswith(DESIGNS):
+        known = name.rpartition("/")[2].removesuffix(DESIGNS)
+        found = f": {known}" if known in there else ""
+        return f"Give the table's name, not the file of its design{found}."
+    return did_you_mean(name, there)
 
 
 def remembered(engine: Engine, store: Store, name: str) -> Remembered:

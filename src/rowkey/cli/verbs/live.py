@@ -11,7 +11,16 @@ from rowkey.cli.options import EXIT_ZERO, as_json, print_json, print_lines
 from rowkey.cli.tables import ON
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.design import Design
+    from rowkey.errors import Mistakes
     from rowkey.observe import Live
+
+LENGTHS = {"--every": "2s or 500ms", "--for": "60s or 10m"}
+"""What may be written for each length of time."""
+MOST_S = 86_400 * 366
+"""Seconds below which a table is watched, as `rowkey.observe.watch` has it."""
 
 
 @click.command(short_help="How hot a running table is, where and why, from its counters.")
@@ -55,39 +64,69 @@ def command(
     \b
     On a cluster: --on hbase://zk1,zk2,zk3 --for 10m
     """
-    from rowkey.design import Design
-    from rowkey.observe import watch
-
-    known = None if design is None else Design.read(design)
     last: Live | None = None
-    looks = watch(
-        table, url, design=known, every_s=seconds(every, "--every"), for_s=seconds(lasting, "--for")
-    )
-    for last in looks:
-        _show_look(last, output)
+    looks = _looks(table, url, design, {"--every": every, "--for": lasting})
+    try:
+        for last in looks:
+            _show_look(last, output)
+    except KeyboardInterrupt:
+        if last is not None:
+            _show_end(last, output)
+        raise
     if last is None:
         return 0
     _show_end(last, output)
     return 1 if last.is_hot and not exit_zero else 0
 
 
-def seconds(text: str, option: str) -> float:
-    """A length of time in seconds.
+def _looks(table: str, url: str, design: str | None, lengths: dict[str, str]) -> Iterator[Live]:
+    """The looks that are asked for; all that is wrong with the options is told at once."""
+    from rowkey.errors import Mistakes, Refused
+    from rowkey.observe import watch
 
-    Args:
-        text: such as `2s` or `10m`.
-        option: where it was given.
+    found = Mistakes()
+    every_s, for_s = (_seconds(text, option, found) for option, text in lengths.items())
+    known = _design(design, found)
+    found.raise_any()
+    try:
+        return watch(table, url, design=known, every_s=every_s, for_s=for_s)
+    except Refused as refusal:
+        wrong = refusal.mistake
+        if (option := f"--{wrong.path}") not in lengths:
+            raise
+        allowed = wrong.allowed.replace(" every", " --every")
+        raise Refused(option, wrong.what, allowed, wrong.remedy) from None
 
-    Raises:
-        UsageError: it is none.
-    """
+
+def _seconds(text: str, option: str, found: Mistakes) -> float:
+    """A length of time in seconds; what is wrong with it is noted."""
     from rowkey.errors import Refused
     from rowkey.schema import NANOSECONDS, read_duration
 
     try:
-        return read_duration(text).nanoseconds / NANOSECONDS["s"]
+        length_s = read_duration(text).nanoseconds / NANOSECONDS["s"]
+        what = f"{text} is out of range"
     except Refused as refusal:
-        raise click.UsageError(f"{option}: {refusal.mistake.what}.") from None
+        length_s, what = 0.0, refusal.mistake.what
+    if not 0 < length_s < MOST_S:
+        allowed = "a whole number and ms, s, m, h or d, above 0 and at most 365d"
+        found.add(option, what, allowed, f"Write such as {LENGTHS[option]}.")
+    return length_s
+
+
+def _design(name: str | None, found: Mistakes) -> Design | None:
+    """The design that is given; what is wrong with it is told with what is wrong beside it."""
+    from rowkey.design import Design
+    from rowkey.errors import DeclarationError
+
+    try:
+        return None if name is None else Design.read(name)
+    except DeclarationError as problem:
+        if not found.found:
+            raise
+        for sentence in str(problem).splitlines():
+            found.add("", sentence)
+        return None
 
 
 def _show_look(found: Live, output: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import RowkeyError
 from rowkey.observe.describing.sampling import text_of
+from rowkey.schema import parse, parse_where
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -75,12 +77,28 @@ def _is_marker(column: Column) -> bool:
 
 
 def _name(qualifier: str, family: str, taken: Collection[str]) -> str:
-    """A name for a field that no other has."""
-    plain = _STRANGE.sub("_", qualifier).strip("_")[:LONGEST].strip("_") or "column"
-    plain = plain if not plain[0].isdigit() else f"_{plain}"
-    names = [plain, f"{_STRANGE.sub('_', family)[:LONGEST]}_{plain}"]
+    """A name for a field that no other has, and that needs no quotes wherever it is written."""
+    plain = _word(qualifier, "column")
+    names = [plain, f"{_word(family, 'family')}_{plain}"]
     numbered = (f"{plain}_{number}" for number in range(2, len(taken) + 3))
     return next(name for name in (*names, *numbered) if name not in taken)
+
+
+def _word(text: str, sort: str) -> str:
+    """A text as a name, with the sort of thing it names before what a name cannot begin with.
+
+    >>> _word("n-1", "column"), _word("0", "family"), _word("in", "column"), _word("--", "family")
+    ('n_1', 'family_0', 'column_in', 'family')
+    """
+    plain = _STRANGE.sub("_", text).strip("_")[:LONGEST].strip("_")
+    if not plain:
+        return sort
+    try:
+        parse(f"[{plain}]")
+        parse_where(f"{plain} = ?")
+    except RowkeyError:
+        return f"{sort}_{plain}"
+    return plain
 
 
 def _type(column: Column) -> tuple[str, str]:

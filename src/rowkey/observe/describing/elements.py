@@ -9,22 +9,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rowkey.observe.describing.times import ALIGNED_S, doubt, said, spanned, unit_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    Guess = Callable[[Sequence[bytes], bool], "Element | None"]
+    Guess = Callable[[Sequence[bytes], "Known"], "Element | None"]
 
 SEPARATORS = b"|_-:#/.,;~ "
-EARLIEST_S, LATEST_S = 631_152_000, 4_102_444_800
-"""1990 and 2100 in seconds since 1970: of the four units of time one at most brings a count there,
-for they are 1,000 apart."""
-UNITS = {"s": 1, "ms": 10**3, "us": 10**6}
-"""Units of time by their number in a second. Nanoseconds are left out: every fifth number of eight
-bytes would be a time."""
 LONG_MOST, INT_MOST = 2**63 - 1, 2**32 - 1
-ALIGNED_S = 60
-"""Seconds that times of four bytes must be multiples of where nothing else shows that they are
-times: of other numbers that is so by chance once in 60."""
 SKIPPED = 8
 """Bytes of an unknown beginning before a time is no longer looked for."""
 HEX = re.compile(rb"[0-9a-f]+")
@@ -50,30 +43,44 @@ class Element:
     words: dict[str, Any] = field(default_factory=dict)
 
 
-def candidates(rests: Sequence[bytes], *, is_behind_fixed: bool) -> Iterator[Element]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known beside the bytes.
+
+    Args:
+        is_behind_fixed: whether what stands before always has the same length, so that a separator
+            can be told from it.
+        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
+    """
+
+    is_behind_fixed: bool
+    now_ms: int
+
+
+def candidates(rests: Sequence[bytes], known: Known) -> Iterator[Element]:
     """What may stand next, the most telling first.
 
     Args:
         rests: what is left of each key; none is empty.
-        is_behind_fixed: whether what stands before always has the same length, so that a separator
-            can be told from it.
+        known: what is known beside them.
     """
     for guess in GUESSES:
-        found = guess(rests, is_behind_fixed)
+        found = guess(rests, known)
         if found is not None:
             yield found
 
 
-def _constant(rests: Sequence[bytes], is_behind_fixed: bool) -> Element | None:
+def _constant(rests: Sequence[bytes], known: Known) -> Element | None:
     """One separator in all keys, behind something of fixed length."""
     first = rests[0][:1]
-    if not is_behind_fixed or first not in SEPARATORS or any(one[:1] != first for one in rests):
+    is_one = first in SEPARATORS and all(one[:1] == first for one in rests)
+    if not known.is_behind_fixed or not is_one:
         return None
     why = f"{first.decode()!r} stands there in every key"
     return Element(f"'{first.decode()}'", (1,) * len(rests), why)
 
 
-def _hex(rests: Sequence[bytes], _: bool) -> Element | None:
+def _hex(rests: Sequence[bytes], _: Known) -> Element | None:
     """Hexadecimal digits of one number, as many in every key, with a separator or the end behind.
 
     A single letter among them tells them from decimal digits.
@@ -87,14 +94,14 @@ def _hex(rests: Sequence[bytes], _: bool) -> Element | None:
     return Element("[{}]", (width,) * len(rests), why, "hash", {"type": "hex", "width": width})
 
 
-def _digits(rests: Sequence[bytes], _: bool) -> Element | None:
+def _digits(rests: Sequence[bytes], known: Known) -> Element | None:
     """Decimal digits of one number, as many in every key."""
     width = _run(rests, DIGITS)
     if width is None:
         return None
     numbers = [int(one[:width]) for one in rests]
     why = f"{width} decimal digits in every key"
-    unit = _unit(numbers)
+    unit = unit_of(numbers, known.now_ms)
     if unit and width >= 10:
         why += f"; they may be times, {unit} since 1970, written as text"
     return Element("[{}]", (width,) * len(rests), why, "number", {"type": "digits", "width": width})
@@ -116,37 +123,56 @@ def _run(rests: Sequence[bytes], form: re.Pattern[bytes]) -> int | None:
     return width if is_ended else None
 
 
-def _time(rests: Sequence[bytes], _: bool) -> Element | None:
+def _time(rests: Sequence[bytes], known: Known) -> Element | None:
     """Eight bytes that are a time since 1970, forwards or from Long.MAX_VALUE down."""
-    heads = [one[:8] for one in rests]
-    if any(len(head) < 8 for head in heads) or all(map(_prints, heads)):
-        return None
-    numbers = [int.from_bytes(head, "big") for head in heads]
-    for form, held in (("[{}]", numbers), ("[desc({})]", [LONG_MOST - one for one in numbers])):
-        unit = _unit(held)
-        if unit:
-            how = "" if form == "[{}]" else "Long.MAX_VALUE less "
-            why = f"8 bytes that are {how}{unit} since 1970, {_spanned(held, unit)}"
+    for form, how, held, unit in _longs(rests, known):
+        if not doubt(held, unit):
+            why = f"8 bytes that {said(held, unit)} {how}{unit} since 1970, {spanned(held, unit)}"
             return Element(form, (8,) * len(rests), why, "time", {"type": f"timestamp_{unit}"})
     return None
 
 
-def _short_time(rests: Sequence[bytes], _: bool) -> Element | None:
-    """Four bytes that are a time in seconds: nearly half of all numbers are, so many must agree."""
+def _maybe_time(rests: Sequence[bytes], known: Known) -> Element | None:
+    """Eight bytes that may be a time, of which nothing but a number is sure."""
+    for _, how, held, unit in _longs(rests, known):
+        why = (
+            f"8 bytes, as a number without a sign; they may be {how}{unit} since 1970, "
+            f"{spanned(held, unit)}, but {doubt(held, unit)}"
+        )
+        return Element("[{}]", (8,) * len(rests), why, "number", {"type": "u64"})
+    return None
+
+
+def _longs(rests: Sequence[bytes], known: Known) -> Iterator[tuple[str, str, list[int], str]]:
+    """The ways in which eight bytes may be times, and their unit."""
+    heads = [one[:8] for one in rests]
+    if any(len(head) < 8 for head in heads) or all(map(_prints, heads)):
+        return
+    numbers = [int.from_bytes(head, "big") for head in heads]
+    downwards = [LONG_MOST - one for one in numbers]
+    for form, how, held in (
+        ("[{}]", "", numbers), ("[desc({})]", "Long.MAX_VALUE less ", downwards),
+    ):  # fmt: skip
+        if unit := unit_of(held, known.now_ms):
+            yield form, how, held, unit
+
+
+def _short_time(rests: Sequence[bytes], known: Known) -> Element | None:
+    """Four bytes that are a time in seconds: many numbers are, so they must be whole minutes."""
     heads = [one[:4] for one in rests]
     if any(len(head) < 4 for head in heads) or all(map(_prints, heads)):
         return None
     numbers = [int.from_bytes(head, "big") for head in heads]
     for form, held in (("[{}:u32]", numbers), ("[desc({}:u32)]", [INT_MOST - n for n in numbers])):
         is_aligned = not any(one % ALIGNED_S for one in held)
-        if is_aligned and all(EARLIEST_S <= one < LATEST_S for one in held):
-            spanned = f"{_spanned(held, 's')}, all of them multiples of {ALIGNED_S}"
-            why = f"4 bytes that are seconds since 1970, {spanned}"
+        if is_aligned and unit_of(held, known.now_ms) == "s" and not doubt(held, "s"):
+            days = f"{spanned(held, 's')}, all of them multiples of {ALIGNED_S}"
+            why = f"4 bytes that look like seconds since 1970, {days}"
             return Element(form, (4,) * len(rests), why, "time", {"type": "timestamp_s"})
     return None
 
 
-def _text(rests: Sequence[bytes], _: bool) -> Element | None:
+def _text(rests: Sequence[bytes], _: Known) -> Element | None:
     """Text that is ended by a zero byte."""
     ends = [one.find(b"\0") for one in rests]
     heads = [one[:end] for one, end in zip(rests, ends, strict=True)]
@@ -157,7 +183,7 @@ def _text(rests: Sequence[bytes], _: bool) -> Element | None:
     return Element("[{}]", taken, why, "text", {"type": "text", "max_bytes": _room(heads)})
 
 
-def _skipped(rests: Sequence[bytes], _: bool) -> Element | None:
+def _skipped(rests: Sequence[bytes], known: Known) -> Element | None:
     """Some bytes that nothing is known of, before a time."""
     if len(set(rests)) < 2:
         return None
@@ -165,12 +191,13 @@ def _skipped(rests: Sequence[bytes], _: bool) -> Element | None:
         behind = [one[width:] for one in rests]
         if not all(behind):
             return None
-        if _time(behind, True) or _short_time(behind, True):
-            return _plain_bytes(rests, width, f"{width} bytes before a time")
+        if _time(behind, known) or _short_time(behind, known):
+            many = "1 byte" if width == 1 else f"{width} bytes"
+            return _plain_bytes(rests, width, f"{many} before a time")
     return None
 
 
-def _last_text(rests: Sequence[bytes], _: bool) -> Element | None:
+def _last_text(rests: Sequence[bytes], _: Known) -> Element | None:
     """Text up to the end of the key."""
     if not all(map(_prints, rests)):
         return None
@@ -179,7 +206,7 @@ def _last_text(rests: Sequence[bytes], _: bool) -> Element | None:
     return Element("[{}:tail]", tuple(map(len, rests)), why, "text", words)
 
 
-def _last_number(rests: Sequence[bytes], _: bool) -> Element | None:
+def _last_number(rests: Sequence[bytes], _: Known) -> Element | None:
     """As many bytes up to the end of every key."""
     (width, *others) = set(map(len, rests))
     if others:
@@ -201,7 +228,7 @@ def _plain_bytes(rests: Sequence[bytes], width: int, why: str) -> Element:
     return Element(f"[{{}}:fixed({width})]", (width,) * len(rests), why, "bytes", words)
 
 
-def _last_bytes(rests: Sequence[bytes], _: bool) -> Element | None:
+def _last_bytes(rests: Sequence[bytes], _: Known) -> Element | None:
     """Whatever is left."""
     lengths = _lengths(rests)
     words = {"type": "bytes", "max_bytes": _room(rests)}
@@ -210,42 +237,10 @@ def _last_bytes(rests: Sequence[bytes], _: bool) -> Element | None:
 
 
 GUESSES: tuple[Guess, ...] = (
-    _constant, _hex, _digits, _time, _text, _short_time, _skipped, _last_text, _last_number,
-    _last_bytes,
+    _constant, _hex, _digits, _time, _text, _short_time, _maybe_time, _skipped, _last_text,
+    _last_number, _last_bytes,
 )  # fmt: skip
 """In the order in which they are believed."""
-
-
-def _unit(numbers: Sequence[int]) -> str:
-    """The unit in which all of them are times between 1990 and 2100; an empty string if in none.
-
-    >>> _unit([1_700_000_000_000]), _unit([0x01_6553_F100_00, 0x02_6553_F100_00])
-    ('ms', '')
-    """
-    for unit, per_s in UNITS.items():
-        if all(EARLIEST_S * per_s <= one < LATEST_S * per_s for one in numbers):
-            return unit if _ends_as_times(numbers, per_s) else ""
-    return ""
-
-
-def _ends_as_times(numbers: Sequence[int], per_s: int) -> bool:
-    """Whether the last byte may be that of times: if it is always zero, they are whole minutes.
-
-    A small number, four bytes of seconds and the first of the next number look like milliseconds.
-    One time may end with zero by chance. Source: OpenTSDB's row keys.
-    """
-    several = set(numbers)
-    is_round = len(several) > 1 and not any(one % 256 for one in several)
-    return not is_round or not any(one % (60 * per_s) for one in several)
-
-
-def _spanned(numbers: Sequence[int], unit: str) -> str:
-    """The days between which some times lie."""
-    from datetime import UTC, datetime
-
-    ends = (min(numbers) // UNITS[unit], max(numbers) // UNITS[unit])
-    first, last = (f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d}" for end in ends)
-    return f"on {first}" if first == last else f"from {first} to {last}"
 
 
 def _prints(text: bytes) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
-from rowkey.observe.describing.elements import HEX, candidates
+from rowkey.observe.describing.elements import HEX, Known, candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +25,10 @@ HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 """Hashes that a bucket is tried with. Source: the transform `bucket`."""
 DIGESTS = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 """Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
+UNSURE = (
+    "no hash of the other parts is sure to give it: it may be a bucket, a salt or a sort of row"
+)
+"""What is said of a first byte that is as regions begin, and is not computed."""
 BORNE_OUT = 40
 """Bits in which a computed part must agree, over all different values that it is computed from:
 of the 4,160 ways that are tried at most, 13 sources by 5 hashes in 64 widths, one agrees by chance
@@ -75,12 +79,13 @@ class _Found:
         return "".join(self.parts)
 
 
-def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
+def key_format(keys: Sequence[bytes], splits: Sequence[bytes], now_ms: int) -> KeyFormat:
     """The format that all sampled keys have; where there is none, or they are few, plain bytes.
 
     Args:
         keys: distinct row keys.
         splits: where regions begin.
+        now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
     """
     if len(keys) < LEAST:
         what = f"{len(keys)} rows were found" if keys else "no row was found"
@@ -91,8 +96,8 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
     if bucket:
         found.fields["bucket"] = {"type": "u8"}
         found.parts.append("[bucket]")
-        found.notes.append(f"[bucket]: {bucket}.")
-    _read_on(found, [key[first:] for key in keys])
+        found.notes.append(f"[bucket]: {bucket}; {UNSURE}.")
+    _read_on(found, [key[first:] for key in keys], now_ms)
     plain = KeyFormat(found.key, found.fields, tuple(found.notes))
     if not reads(plain, keys):
         return _unknown(keys, "no format was found that reads all sampled keys back")
@@ -103,10 +108,10 @@ def key_format(keys: Sequence[bytes], splits: Sequence[bytes]) -> KeyFormat:
         return _computed(plain, "bucket", _buckets(plain, many), log2(many), keys) or plain
     width = plain.fields.get("hash", {}).get("width", 1)
     computed = _computed(plain, "hash", _digests(plain, width), 4 * width, keys)
-    return computed or _hashed(keys) or plain
+    return computed or _hashed(keys, now_ms) or plain
 
 
-def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
+def _hashed(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None:
     """A format that begins with a digest of what follows, raw or in hexadecimal, whole or cut."""
     least, most = min(map(len, keys)), max(DIGESTS.values())
     for is_hex in (False, True):
@@ -118,7 +123,7 @@ def _hashed(keys: Sequence[bytes]) -> KeyFormat | None:
             if 8 * width * len(heads) < BORNE_OUT:
                 continue
             found = _Found(["[hash]"], {"hash": {"type": "bytes"}})
-            _read_on(found, [key[taken:] for key in keys])
+            _read_on(found, [key[taken:] for key in keys], now_ms)
             plain = KeyFormat(found.key, found.fields, tuple(found.notes))
             ways = _digests_of(plain, width, is_hex=is_hex)
             if (computed := _computed(plain, "hash", ways, 8 * width, keys)) is not None:
@@ -135,7 +140,7 @@ def _unknown(keys: Sequence[bytes], why: str) -> KeyFormat:
 
 
 def _bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
-    """What shows that a first byte spreads the rows; an empty string if nothing does."""
+    """What shows that a first byte is what regions begin with; an empty string if nothing does."""
     many = len(splits) + 1
     if many < 2 or many > 256 or list(splits) != [bytes([number]) for number in range(1, many)]:
         return ""
@@ -148,13 +153,13 @@ def _bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
     )
 
 
-def _read_on(found: _Found, rests: Sequence[bytes]) -> None:
+def _read_on(found: _Found, rests: Sequence[bytes], now_ms: int) -> None:
     """Take the keys apart from the left."""
     is_fixed = bool(found.parts)
     while any(rests) and len(found.parts) < PARTS:
         if not all(rests):
             return  # some keys end where others go on: no format
-        element = next(candidates(rests, is_behind_fixed=is_fixed))
+        element = next(candidates(rests, Known(is_fixed, now_ms)))
         found.add(element)
         is_fixed = len(set(element.ends)) == 1 and bool(element.stem)
         rests = [rest[end:] for rest, end in zip(rests, element.ends, strict=True)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, check_family
 from rowkey.design import Design
-from rowkey.engines import open_engine
+from rowkey.engines import now_ms, open_engine
 from rowkey.observe.describing.columns import fields_of, strange_columns
 from rowkey.observe.describing.keys import key_format
 from rowkey.observe.describing.sampling import sampled
@@ -110,7 +110,7 @@ def _of_others(
 ) -> Description:
     """A table that others made: what it is exactly, and what its first rows show."""
     found = sampled(store, splits)
-    made = key_format(found.keys, splits)
+    made = key_format(found.keys, splits, now_ms())
     columns, seen = fields_of(found, made.fields)
     families, notes = _families(store, [])
     words: dict[str, Any] = {
