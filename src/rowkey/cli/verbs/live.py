@@ -38,7 +38,7 @@ MOST_S = 86_400 * 366
     default="text",
     show_default=True,
     help="What is printed: on a terminal the text is drawn anew after each look, elsewhere once "
-    "at the end, as is json; jsonl is a line for each look.",
+    "at the end or when interrupted, as is json; jsonl is a line for each look.",
 )
 @EXIT_ZERO
 def command(
@@ -54,8 +54,9 @@ def command(
     """Watch the counters of a table's regions: rates, heat by region and server, and its cause.
 
     A region that is moved, split or restored forgets what it counted: its rate is not known then,
-    and nothing is concluded from that look. Where writes lie unevenly, some thousand rows that
-    were just written are read, to tell why. Leaves with 1 if it runs hot.
+    and nothing is concluded from that look, unless the region did next to nothing before. Where
+    writes lie unevenly, some thousand rows that were just written are read, to tell why. Leaves
+    with 1 if it runs hot.
 
     \b
     rowkey live logs --on rocks:./data --every 500ms --for 1s
