@@ -9,10 +9,12 @@ import pytest
 from rowkey import Design
 from rowkey.cells import block_bytes
 from rowkey.engines import OpenRegion, open_engine
-from rowkey.errors import Refused, SampleError
+from rowkey.errors import ReadError, Refused, SampleError
 from rowkey.observe import Proof, prove
 from rowkey.observe.proving.sizes import Cells
 from rowkey.regions import Boundaries
+from rowkey.render import proof_document
+from rowkey.render.observed.proof import proof_lines
 from rowkey.simulate import Replay, source_of
 from table.recordings import RECORDINGS
 
@@ -225,6 +227,33 @@ def test_reads_of_cells_that_have_expired_are_not_asked(
     assert (verdict, 0, 60) == (found.verdict, found.difference, found.operations)
     why = "read one host: cells of family d are older than its ttl, and live no longer"
     assert ((why,) if verdict == "partly" else ()) == found.not_asked
+
+
+def test_a_read_that_breaks_half_way_is_not_exact(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What was asked three times of ten is listed with its reason, and is told so."""
+    from rowkey.observe.proving import reading
+
+    left = iter(range(3))
+
+    def planned(*given: Any) -> Any:
+        if next(left, None) is None:
+            raise ReadError("read one host", "too many ranges")
+        return plan(*given)
+
+    plan = reading.plan_read
+    monkeypatch.setattr(reading, "plan_read", planned)
+    rows = "".join(f"h{n},{1_000 * n},{n}\n" for n in range(60))
+    found = prove(Design("logs", **HOSTS), "memory:half", events_of(tmp_path, rows), phases=2)
+    (read,) = found.reads
+    assert (3, 0) == (read.asked, read.wrong)
+    why = "not asked again after 3 askings; read one host: too many ranges."
+    assert (("partly", False), (f"read one host: {why}",)) == (
+        (found.verdict, found.is_exact), found.not_asked
+    )  # fmt: skip
+    assert f"  not asked: read one host: {why}" in list(proof_lines(found))
+    assert [why] == [one["why"] for one in proof_document(found)["reads"]]
 
 
 def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:

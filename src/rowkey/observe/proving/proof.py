@@ -134,7 +134,7 @@ class ReadProof:
         regions_predicted: regions that the ranges come to, over all askings.
         regions_counted: regions that counted a read.
         unknown: askings of which nothing is known, for regions were opened anew meanwhile.
-        why: why it was not asked, or what is wrong, or an empty string.
+        why: why it was not asked, or no further, or nothing is known, or an empty string.
     """
 
     name: str
@@ -236,7 +236,7 @@ class Proof:
         return (
             *salted,
             *rows,
-            *(f"read {one.name}: {one.why}" for one in self.reads if not one.asked),
+            *(f"read {one.name}: {one.why}" for one in self.reads if one.why),
         )
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError
+from rowkey.errors import ReadError, counted
 from rowkey.hbase import Settings
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.proving.proof import ReadProof
@@ -59,7 +59,8 @@ class Reading:
             for values, _, _ in islice(self.asked.askings(read), 0, None, 100 // TIMES):
                 found = self._once(found, read, values)
         except ReadError as problem:
-            return replace(found, why=str(problem))
+            asked = f"not asked again after {counted(found.asked, 'asking')}" if found.asked else ""
+            return replace(found, why="; ".join(filter(None, (found.why, asked, str(problem)))))
         return found
 
     def _once(self, found: ReadProof, read: Read, values: Mapping[int | str, Any]) -> ReadProof:

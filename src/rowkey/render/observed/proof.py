@@ -66,7 +66,7 @@ PROVE = {
     "reads[].regions_predicted": "regions that the ranges come to, over all askings",
     "reads[].regions_counted": "regions that counted a read",
     "reads[].unknown": "askings of which nothing is known, for regions were opened anew",
-    "reads[].why": "why it was not asked, or what is wrong, or null",
+    "reads[].why": "why it was not asked, or no further, or is not known, or null",
     "size": "bytes on disk; null where there are none to be compared",
     "size.predicted": "bytes of all cells in data blocks, before encoding and compression",
     "size.counted": "bytes on disk after a flush and a major compaction",
@@ -225,7 +225,6 @@ def _read_line(read: ReadProof) -> str:
         f"read {read.name}: asked {read.asked} times, {read.fan_out:,} ranges; {read.predicted:,} "
         f"rows predicted, {read.counted:,} reads counted (at most {read.most:,}); regions touched "
         f"{read.regions_predicted:,} predicted, {read.regions_counted:,} counted{wrong}"
-        + (f"; {read.why}" if read.why else "")
     )
 
 
