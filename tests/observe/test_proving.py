@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,12 +13,14 @@ from rowkey import Design
 from rowkey.cells import block_bytes
 from rowkey.engines import OpenRegion, open_engine
 from rowkey.errors import ReadError, Refused, SampleError
-from rowkey.observe import Proof, prove
+from rowkey.observe import Counted, Proof, RegionProof, between, prove
+from rowkey.observe.proving.proof import phase_of
 from rowkey.observe.proving.sizes import Cells
 from rowkey.regions import Boundaries
 from rowkey.render import proof_document
 from rowkey.render.observed.proof import proof_lines
 from rowkey.simulate import Replay, source_of
+from rowkey.workload import LeftOut
 from table.recordings import RECORDINGS
 
 if TYPE_CHECKING:
@@ -182,8 +187,69 @@ def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert (0, 5) == (found.difference, found.unknown)
     assert ("unknown", False) == (found.verdict, found.is_exact)
     assert {(10, 0)} == {(read.unknown, read.wrong) for read in found.reads}
-    assert any("switch the balancer off" in said for said in found.remarks)
+    assert any("switch balancer, splits and merges off" in said for said in found.remarks)
     assert [None] == [one.counted for one in found.by_region() if one.why]
+
+
+def test_regions_split_and_merged_to_the_same_number_are_unknown() -> None:
+    """What stands no more between its bounds is not known; the others keep place and count."""
+    designed = Boundaries([b"a", b"b", b"c"]).regions
+    before = [OpenRegion(*bounds, 0, 0, "s", n) for n, bounds in enumerate(designed)]
+    after = [
+        OpenRegion(b"", b"A", 5, 0, "s", 5), OpenRegion(b"A", b"a", 5, 0, "s", 6),
+        OpenRegion(b"a", b"b", 20, 0, "s", 1), OpenRegion(b"b", b"", 70, 0, "s", 7),
+    ]  # fmt: skip
+    counts = [Counted.of(float(at), one, ["s"]) for at, one in enumerate((before, before, after))]
+    predicted = ([1, 2, 3, 4], [10, 20, 30, 40])
+    phases = tuple(
+        phase_of(number, designed, many, between(*both))
+        for number, (many, both) in enumerate(zip(predicted, pairwise(counts), strict=True), 1)
+    )
+    phases = (replace(phases[0], regions=tuple(map(as_predicted, phases[0].regions))), phases[1])
+    assert [10, 20, 30, 40] == [one.predicted for one in phases[1].regions]
+    assert [None, 20, None, None] == [one.counted for one in phases[1].regions]
+    assert (0, 3) == (phases[1].difference, phases[1].unknown)
+    design = Design("logs", **HOSTS)
+    source: Any = SimpleNamespace(left_out=LeftOut())
+    found = Proof(design, source, "t", False, phases, (), None, ())
+    assert ("unknown", 0) == (found.verdict, found.difference)
+    told = [(one.start, one.predicted, one.counted) for one in found.by_region()]
+    assert [(b"", 11, None), (b"a", 22, 22), (b"b", 33, None), (b"c", 44, None)] == told
+
+
+def as_predicted(region: RegionProof) -> RegionProof:
+    """A region that counted what was predicted."""
+    return replace(region, counted=region.predicted)
+
+
+def test_a_split_while_it_is_written_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of regions that are as many as designed, and others, nothing is taken for wrong."""
+    from rowkey.engines.contract import Store
+
+    opening = iter(range(10_000))
+
+    def others(store: Store, _: float | None = None) -> list[OpenRegion]:
+        first, second, *more = store.openings_as_they_are()  # type: ignore[attr-defined]
+        if next(opening) < 2:
+            return [first, second, *more]
+        return [
+            OpenRegion(first.start, b"\x00", 0, 0, "", "new"),
+            OpenRegion(b"\x00", second.stop, 0, 0, "", "merged"),
+            *more,
+        ]
+
+    monkeypatch.setattr(Store, "openings_as_they_are", Store.openings, raising=False)
+    monkeypatch.setattr(Store, "openings", others)
+    rows = "".join(f"h{n},{1_000 * n},{n}\n" for n in range(60))
+    found = prove(Design("logs", **HOSTS), "memory:others", events_of(tmp_path, rows), phases=2)
+    assert ("unknown", 0, 2) == (found.verdict, found.difference, found.unknown)
+    assert [10] == [read.unknown for read in found.reads]
+    document = proof_document(found)
+    starts = [one.start.hex() for one in found.by_region()]
+    assert starts == [one["start"] for one in document["regions"]]
+    assert {4} == {len(one["regions"]) for one in (document, *document["phases"])}
 
 
 def test_a_random_salt_is_predicted_in_sum(tmp_path: Path) -> None:

@@ -71,11 +71,11 @@ class Reading:
         named = {name: value for name, value in values.items() if isinstance(name, str)}
         before = self._counted()
         self.table.scan(read.conditions, *positional, **named).count()
-        regions = between(before, self._counted()).regions
-        if len(regions) != len(expected) or any(one.reads is None for one in regions):
-            why = "regions were opened anew while it was read"
+        interval = between(before, self._counted())
+        if list(interval.bounds) != self.bounds or not interval.is_known("reads"):
+            why = "regions were opened anew, split or merged while it was read"
             return replace(found, asked=found.asked + 1, unknown=found.unknown + 1, why=why)
-        counts = [one.reads or 0 for one in regions]
+        counts = [one.reads or 0 for one in interval.regions]
         wrong = sum(
             not rows <= count <= rows + ranges + int(rows * self._cut)
             or (self._is_cluster and bool(ranges) != bool(count))

@@ -115,7 +115,7 @@ def _proved(
     replay = Replay(encoded, boundaries, source.count, seed)
     cells, keys = Cells(encoded), set[bytes]()
     found = []
-    for phase in _phases(source, table, replay, cells, keys, phases):
+    for phase in _phases(source, boundaries, table, replay, cells, keys, phases):
         found.append(phase)
         if progress is not None:
             progress(replay.operations, source.count)
@@ -134,7 +134,13 @@ def _proved(
 
 
 def _phases(
-    source: Source, table: Table, replay: Replay, cells: Cells, keys: set[bytes], phases: int
+    source: Source,
+    boundaries: Boundaries,
+    table: Table,
+    replay: Replay,
+    cells: Cells,
+    keys: set[bytes],
+    phases: int,
 ) -> Iterator[PhaseProof]:
     """Write the events, phase by phase, with what was predicted and counted of each."""
     before = _counted(table)
@@ -147,7 +153,7 @@ def _phases(
             table.load(events.rows)
         after = _counted(table)
         writes = (replay.writes - predicted).tolist()
-        yield phase_of(number, writes, between(before, after))
+        yield phase_of(number, boundaries.regions, writes, between(before, after))
         before, predicted = after, replay.writes.copy()
 
 
@@ -232,8 +238,8 @@ def _remarks(design: Design, found: Sequence[PhaseProof], size: Sized | None) ->
         yield "the key has a random salt: regions differ by chance, and only their sum is predicted"
     if any(phase.unknown for phase in found):
         yield (
-            "regions were opened anew, and forgot what they had counted: switch the balancer off "
-            "while a design is proved"
+            "regions were opened anew, split or merged, and forgot what they had counted: switch "
+            "balancer, splits and merges off while a design is proved"
         )
     apart = size.deviation if size is not None and size.is_plain else None
     if apart is not None and abs(apart) > COARSE:
