@@ -10,12 +10,13 @@ from rowkey.design import Design
 from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
 from rowkey.observe.counting import Counted, between
+from rowkey.observe.proving.dropping import dropped
 from rowkey.observe.proving.proof import COARSE, PhaseProof, Proof, ReadProof, Sized, phase_of
 from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
 from rowkey.regions import SplitPolicy
 from rowkey.simulate import Asked, Replay, cut_by_source, keys_of, source_of
-from rowkey.table import create_table, drop_table
+from rowkey.table import create_table
 from rowkey.workload import Events
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def prove(
 ) -> Proof:
     """Replay a sample through a fresh table, and compare what was predicted with what is counted.
 
-    The table has a name of its own, its regions are not split, and it is dropped in the end. On a
-    cluster the balancer should be off meanwhile, for a region that moves forgets what it counted.
+    The table has a name of its own, its regions are not split, and it is dropped in the end, also
+    when the proof is broken off; an error names it where it is left. On a cluster the balancer
+    should be off meanwhile, for a region that moves forgets what it counted.
 
     Args:
         design: the design.
@@ -52,7 +54,7 @@ def prove(
         sample: a file of recorded events; the design's own if None.
         format_words: how the file is read, as in `simulate.run`.
         phases: parts of the sample after which the counters are read, from 1 to 1,000.
-        keep: whether the table stays.
+        keep: whether the table stays; its regions are never split then, until that is changed.
         seed: where randomness begins.
         progress: told how many events are written, and of how many.
 
@@ -74,14 +76,12 @@ def prove(
         raise SampleError("sample", what, "a file of recorded events", "Give --sample FILE.")
     boundaries = cut_by_source(design, source, seed).boundaries
     fresh = _named(design, f"{design.table}.proof.{token_hex(4)}")
-    table = create_table(fresh, url, splits=boundaries.splits)
-    try:
-        with table:
-            _unsplit(table)
-            return _proved(design, source, boundaries, table, phases, seed, progress, keep=keep)
-    finally:
-        if not keep:
-            drop_table(fresh, url)
+    with (
+        dropped(fresh, url, keep=keep),
+        create_table(fresh, url, splits=boundaries.splits) as table,
+    ):
+        _unsplit(table)
+        return _proved(design, source, boundaries, table, phases, seed, progress, keep=keep)
 
 
 def _named(design: Design, name: str) -> Design:

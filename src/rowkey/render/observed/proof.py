@@ -31,7 +31,7 @@ PROVE = {
     "table": "name of the design",
     "key": "the row key in bracket notation",
     "proved_on": "the table that was written",
-    "kept": "whether it is still there",
+    "kept": "whether it is still there, with regions that are never split",
     "source.path": "the sample's file",
     "source.first": "number of the first event that was written",
     "source.left_out": "rows of the sample that are no events",
@@ -181,7 +181,8 @@ def proof_lines(found: Proof) -> Iterator[str]:
     yield from (_read_line(read) for read in found.reads if read.asked)
     if found.size is not None:
         yield _size_line(found)
-    yield f"written to {found.table}{', which is kept' if found.kept else ', which was dropped'}"
+    left = "which is kept; its regions are never split" if found.kept else "which was dropped"
+    yield f"written to {found.table}, {left}"
 
 
 def _region_lines(found: Proof) -> Iterator[str]:
