@@ -13,7 +13,7 @@ from rowkey.engines import open_engine
 from rowkey.errors import Unsupported
 from rowkey.observe import prove
 from rowkey.observe.proving import dropping, running
-from rowkey.table import Table
+from rowkey.table import Table, create_table, drop_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +73,7 @@ def test_an_interruption_of_the_making_leaves_no_table(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A table that is there, and was not handed over yet, is dropped."""
-    make = running.create_table
+    make = create_table
 
     def interrupted(*given: Any, **more: Any) -> None:
         make(*given, **more).close()
@@ -101,7 +101,7 @@ def test_the_first_error_names_what_is_left(
     else:
         assert f"hbase://x: cannot be reached while writing. {told}" == str(caught.value)
     monkeypatch.undo()
-    dropping.drop_table(name, "memory:left")
+    drop_table(name, "memory:left")
 
 
 def test_a_drop_that_fails_names_what_is_left(

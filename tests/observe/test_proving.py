@@ -7,6 +7,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from rowkey import Design
@@ -16,6 +17,7 @@ from rowkey.errors import ReadError, Refused, SampleError
 from rowkey.observe import Counted, Proof, RegionProof, between, prove
 from rowkey.observe.proving.proof import phase_of
 from rowkey.observe.proving.sizes import Cells
+from rowkey.plan import plan_read
 from rowkey.regions import Boundaries
 from rowkey.render import proof_document
 from rowkey.render.observed.proof import proof_lines
@@ -252,15 +254,46 @@ def test_a_split_while_it_is_written_is_unknown(
     assert {4} == {len(one["regions"]) for one in (document, *document["phases"])}
 
 
-def test_a_random_salt_is_predicted_in_sum(tmp_path: Path) -> None:
-    """Where chance decides the region only the sums of phases are compared."""
-    found = proved("nab", "memory:salt", tmp_path, key="[salt(8)][sensor][timestamp]",
+SALTED: dict[str, str] = {
+    "in front": "[salt(8)][sensor][timestamp]",
+    "of ids": "[salt(8)][code(sensor)][timestamp]",
+}
+
+
+@pytest.mark.parametrize("key", SALTED.values(), ids=SALTED)
+@pytest.mark.parametrize("place", ["memory", "rocks"])
+def test_behind_a_random_salt_regions_are_predicted(key: str, place: str, tmp_path: Path) -> None:
+    """The salts that a load writes are those of the prediction: regions and reads are compared."""
+    url = f"memory:salt-{key}" if place == "memory" else f"rocks:{tmp_path / 'data'}"
+    found = proved("nab", url, tmp_path, 1_000, key=key, splits="per_bucket")
+    assert ("exact", 0, ()) == (found.verdict, found.difference, found.not_asked)
+    assert 8 == sum(bool(one.counted) for one in found.by_region())
+    assert {(10, 0)} == {(read.asked, read.wrong) for read in found.reads}
+    assert "predicted with the salts that were written" in found.remarks[0]
+
+
+def test_rows_written_again_behind_a_salt_are_predicted(tmp_path: Path) -> None:
+    """A row that comes twice has the same salt, stands once, and is read once."""
+    rows = "".join(f"h{n % 20},1000,{n}\n" for n in range(200))
+    design = Design("logs", **HOSTS | {"key": "[salt(4)][host]"})
+    found = prove(design, "memory:again", events_of(tmp_path, rows), phases=4)
+    assert ("exact", 0, 200) == (found.verdict, found.difference, found.operations)
+    assert [0] == [phase["difference"] for phase in proof_document(found)["phases"][:1]]
+    (read,) = found.reads
+    assert (10, 10, 40) == (read.asked, read.predicted, read.fan_out)
+
+
+def test_other_salts_than_those_written_differ(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is predicted with salts of its own is seen to be wrong, region by region."""
+    from rowkey.observe.proving import running
+
+    monkeypatch.setattr(running, "load_salts", lambda _, rows: np.zeros(len(rows), np.int64))
+    found = proved("nab", "memory:other-salts", tmp_path, 500, key=SALTED["in front"],
                    splits="per_bucket")  # fmt: skip
-    assert ("partly", False) == (found.verdict, found.is_exact)
-    assert found.not_asked[0] == "each region by itself, for a salt is drawn"
-    assert 1 + len(found.reads) == len(found.not_asked)
-    assert {"which row has which salt is chance"} == {read.why for read in found.reads}
-    assert found.phases[0].difference > 0
+    assert "different" == found.verdict
+    assert found.difference == sum(phase.difference for phase in found.phases) > 0
 
 
 def events_of(folder: Path, rows: str) -> Path:
@@ -308,7 +341,7 @@ def test_a_read_that_breaks_half_way_is_not_exact(
             raise ReadError("read one host", "too many ranges")
         return plan(*given)
 
-    plan = reading.plan_read
+    plan = plan_read
     monkeypatch.setattr(reading, "plan_read", planned)
     rows = "".join(f"h{n},{1_000 * n},{n}\n" for n in range(60))
     found = prove(Design("logs", **HOSTS), "memory:half", events_of(tmp_path, rows), phases=2)

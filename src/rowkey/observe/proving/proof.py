@@ -82,12 +82,6 @@ class PhaseProof:
         return sum(region.difference or 0 for region in self.regions)
 
     @property
-    def total_difference(self) -> int:
-        """How far the sums over all regions that are known are apart."""
-        sums = self.servers.values()
-        return abs(sum(predicted - counted for predicted, counted in sums))
-
-    @property
     def unknown(self) -> int:
         """Regions whose count is not known."""
         return sum(region.counted is None for region in self.regions)
@@ -207,12 +201,7 @@ class Proof:
 
     @property
     def difference(self) -> int:
-        """|predicted - counted|, added up over the regions of all phases.
-
-        Behind a random salt only the sums of phases are predicted, and compared.
-        """
-        if self.design.key.is_salted:
-            return sum(phase.total_difference for phase in self.phases)
+        """|predicted - counted|, added up over the regions of all phases."""
         return sum(phase.difference for phase in self.phases)
 
     @property
@@ -223,9 +212,6 @@ class Proof:
     @property
     def not_asked(self) -> tuple[str, ...]:
         """What was predicted or declared and was not compared, as phrases."""
-        salted = (
-            ("each region by itself, for a salt is drawn",) if self.design.key.is_salted else ()
-        )
         left_out = self.source.left_out
         rows = (
             (f"{counted(left_out.count, 'row')} of the sample left out: {left_out.first}",)
@@ -233,7 +219,6 @@ class Proof:
             else ()
         )
         return (
-            *salted,
             *rows,
             *(f"read {one.name}: {one.why}" for one in self.reads if one.why),
         )

@@ -16,7 +16,7 @@ from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
 from rowkey.regions import SplitPolicy
 from rowkey.simulate import Asked, Replay, cut_by_source, keys_of, source_of
-from rowkey.table import create_table
+from rowkey.table import create_table, load_salts
 from rowkey.workload import Events
 
 if TYPE_CHECKING:
@@ -147,14 +147,20 @@ def _phases(
     predicted = replay.writes.copy()
     for number, parts in enumerate(parted(source.replayed(), source.count, phases), 1):
         for events in parts:
-            replay.add(events)
-            cells.add(events.rows, now_ms())
-            keys.update(keys_of(replay.design, events.rows))
+            salts = _salts(replay.design, events.rows)
+            replay.add(events, salts)
+            cells.add(events.rows, now_ms(), salts)
+            keys.update(keys_of(replay.design, events.rows, salts))
             table.load(events.rows)
         after = _counted(table)
         writes = (replay.writes - predicted).tolist()
         yield phase_of(number, boundaries.regions, writes, between(before, after))
         before, predicted = after, replay.writes.copy()
+
+
+def _salts(design: Design, rows: Any) -> Any:
+    """The random salts with which a load writes rows; None if the key has none."""
+    return load_salts(design, rows) if design.key.is_salted else None
 
 
 def parted(stream: Iterator[Events], count: int, phases: int) -> Iterator[list[Events]]:
@@ -196,9 +202,7 @@ def _reads(
 ) -> list[ReadProof]:
     """The declared reads, where the keys of all rows are known, and all of their cells live."""
     why = _expired(cells)
-    if design.key.is_salted:
-        why = "which row has which salt is chance"
-    elif design.layout.shares_rows:
+    if design.layout.shares_rows:
         why = "many events share a row, and regions count the pieces in which it is read"
     if why or not design.reads:
         return [ReadProof(read.name, why=why) for read in design.reads]
@@ -206,7 +210,9 @@ def _reads(
 
     rows = replay.reservoir.rows()
     columns = Columns.of(rows, [design.fields[name] for name in rows.schema.names])
-    asked = Asked(design, boundaries, columns, keys_of(design, rows), len(keys))
+    asked = Asked(
+        design, boundaries, columns, keys_of(design, rows, _salts(design, rows)), len(keys)
+    )
     reading = Reading(table, keys, boundaries, asked, cells.heap() / len(keys))
     found = list(map(reading.prove, design.reads))
     if why := _expired(cells):  # while they were asked
@@ -235,7 +241,10 @@ def _size(table: Table, cells: Cells) -> Sized | None:
 def _remarks(design: Design, found: Sequence[PhaseProof], size: Sized | None) -> Iterator[str]:
     """What should be known of the figures."""
     if design.key.is_salted:
-        yield "the key has a random salt: regions differ by chance, and only their sum is predicted"
+        yield (
+            "the key has a random salt: predicted with the salts that were written, where simulate "
+            "draws others"
+        )
     if any(phase.unknown for phase in found):
         yield (
             "regions were opened anew, split or merged, and forgot what they had counted: switch "
