@@ -219,7 +219,7 @@ def sampled_keys(design: Design, events: Any, room: int, seed: int) -> list[byte
 
 
 def keys_of(design: Design, rows: Any, salts: np.ndarray[Any, Any] | None = None) -> list[bytes]:
-    """The row key of each row, in order, with the random salts given, or others if None."""
+    """The row key of each row, in order; salts are drawn if None."""
     if not rows.num_rows:
         return []
     keys: list[bytes] = design.key.encode_batch(rows, salts=salts).to_pylist()
