@@ -104,6 +104,28 @@ def test_the_first_error_names_what_is_left(
     drop_table(name, "memory:left")
 
 
+def test_a_table_that_cannot_be_closed_hides_no_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of a cluster that went away the first error is raised, and the table is dropped."""
+    close = Table.close
+
+    def closed(table: Table) -> None:
+        close(table)
+        raise gone("closing")
+
+    monkeypatch.setattr(Table, "load", failing(gone("writing")))
+    monkeypatch.setattr(Table, "close", closed)
+    with pytest.raises(Unsupported, match=r"while writing\.$"):
+        prove(Design.loads(DESIGN), "memory:unclosed", sample(tmp_path))
+    assert [] == tables("memory:unclosed")
+    monkeypatch.undo()
+    monkeypatch.setattr(Table, "close", closed)
+    with pytest.raises(Unsupported, match=r"while closing\.$"):
+        prove(Design.loads(DESIGN), "memory:unclosed", sample(tmp_path))
+    assert [] == tables("memory:unclosed")
+
+
 def test_a_drop_that_fails_names_what_is_left(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.design import Design
+    from rowkey.table import Table
 
 
 @contextmanager
@@ -41,6 +42,22 @@ def dropped(design: Design, url: str, *, keep: bool) -> Iterator[None]:
     except BaseException as problem:
         _tell(problem, "is", design.table, url)
         raise
+
+
+@contextmanager
+def closed(table: Table) -> Iterator[Table]:
+    """Close a table behind a `with` block; that it cannot be closed hides nothing that went wrong.
+
+    Args:
+        table: the table.
+    """
+    try:
+        yield table
+    except BaseException:
+        with suppress(Exception):
+            table.close()
+        raise
+    table.close()
 
 
 def _left(design: Design, url: str, *, keep: bool) -> str:

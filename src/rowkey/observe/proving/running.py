@@ -10,7 +10,7 @@ from rowkey.design import Design
 from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
 from rowkey.observe.counting import Counted, between
-from rowkey.observe.proving.dropping import dropped
+from rowkey.observe.proving.dropping import closed, dropped
 from rowkey.observe.proving.proof import COARSE, PhaseProof, Proof, ReadProof, Sized, phase_of
 from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
@@ -78,7 +78,7 @@ def prove(
     fresh = _named(design, f"{design.table}.proof.{token_hex(4)}")
     with (
         dropped(fresh, url, keep=keep),
-        create_table(fresh, url, splits=boundaries.splits) as table,
+        closed(create_table(fresh, url, splits=boundaries.splits)) as table,
     ):
         _unsplit(table)
         return _proved(design, source, boundaries, table, phases, seed, progress, keep=keep)
