@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 SIXTEEN = {"algorithm": "sample", "regions": 16}
 HASHED = {"key": "[bucket(sensor, 16)][sensor][timestamp]", "splits": "per_bucket"}
 BY_TIME = {"key": "[timestamp][sensor]", "splits": SIXTEEN}
-FILE_BYTES = 8_192
-"""Bytes of a file beside its blocks: index, Bloom filter, file info and trailer, of few rows."""
+LARGE_BYTES = 400_000
+"""A file from which what it has beside its cells is less than 3 % of it."""
+ALLOWED_BYTES = 8_192
+"""What a smaller one may have beside that: index, Bloom filter and trailer. Not predicted."""
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"}
 PAGE = Path(__file__).parents[2] / "examples" / "proof"
 """The designs of the page of proofs."""
@@ -59,7 +61,11 @@ def unbalanced(hbase_engine: HBase) -> Iterator[None]:
 
 
 def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
-    """Everything that was predicted is what was counted; the bytes are near."""
+    """Everything that was predicted is what was counted; the bytes are near.
+
+    They are so within a share of those predicted where files are large; where these are small, a
+    fixed allowance for index, Bloom filter and trailer of each may come to that.
+    """
     assert ([], 0, 0) == (list(found.remarks), found.difference, found.unknown)
     assert found.is_exact
     assert found.source.count == found.operations == sum(r.counted or 0 for r in found.by_region())
@@ -72,10 +78,10 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
         assert read.regions_predicted == read.regions_counted
     assert found.size is not None
     assert found.size.counted <= found.size.predicted * 1.1 + found.size.resolution
-    counted = sum(stored_files(cluster, found.table))
-    regions = sum(bool(one.counted) for one in found.by_region()) * len(found.design.families)
-    predicted = found.size.predicted
-    assert abs(counted / (predicted + regions * FILE_BYTES) - 1) <= slack
+    files = stored_files(cluster, found.table)
+    allowed = 0 if sum(files) > LARGE_BYTES * len(files) else ALLOWED_BYTES * len(files)
+    more = sum(files) - found.size.predicted
+    assert -slack * found.size.predicted <= more <= slack * found.size.predicted + allowed
 
 
 @pytest.mark.usefixtures("still")
@@ -103,7 +109,7 @@ def test_recordings_are_counted_as_predicted(
     hbase_url: str,
     tmp_path: Path,
 ) -> None:
-    """Each recording as a whole, in 20 phases: exact, and the bytes of files within 3 %."""
+    """Each recording as a whole, in 20 phases: exact; bytes within 3 %, more of small files."""
     words: dict[str, Any] = {}
     if not is_hashed:
         time_field = {"nab": "timestamp", "cdnow": "date"}.get(name, "time")
@@ -126,7 +132,7 @@ def test_recordings_are_counted_as_predicted(
 def test_designs_of_others_are_counted_as_predicted(
     name: str, kind: str, hbase_cluster: Cluster, hbase_url: str
 ) -> None:
-    """What guides advise, and a hashed bucket, as the page of proofs has them: exact, and near."""
+    """What guides advise, and a hashed bucket: exact; bytes within 3 %, more of small files."""
     found = prove(rowkey.Design.read(PAGE / name / f"{kind}.toml"), hbase_url, keep=True)
     try:
         assert 20 == len(found.phases)
@@ -140,7 +146,7 @@ def test_designs_of_others_are_counted_as_predicted(
 def test_all_flights_are_counted_as_predicted(
     hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:
-    """A year of flights with 19 columns: exact, and the bytes of files within 3 %."""
+    """A year of flights with 19 columns: exact, and the bytes of its large files within 3 %."""
     reads = [{"name": "a flight", "where": "carrier = ? and flight = ?", "order": "time"}]
     design = rowkey.Design("flights", **RECORDINGS["flights"].words, reads=reads)
     sample = RECORDINGS["flights"].sample(None, tmp_path)

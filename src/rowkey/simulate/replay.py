@@ -59,10 +59,15 @@ class Replay:
         """Whether the events had times."""
         return self._is_timed
 
-    def add(self, events: Events) -> None:
-        """Place the next events."""
+    def add(self, events: Events, salts: np.ndarray[Any, Any] | None = None) -> None:
+        """Place the next events.
+
+        Args:
+            events: the events.
+            salts: the random salt of each, where the key has one; drawn if None.
+        """
         self.reservoir.offer(events.rows)
-        columns = self.design.key.columns(events.rows, before=self._columns)
+        columns = self.design.key.columns(events.rows, salts=salts, before=self._columns)
         self._columns = columns
         for start in range(0, len(events), BLOCK):
             stop = min(start + BLOCK, len(events))
@@ -213,9 +218,9 @@ def sampled_keys(design: Design, events: Any, room: int, seed: int) -> list[byte
     return sorted(keys_of(design, reservoir.rows()))
 
 
-def keys_of(design: Design, rows: Any) -> list[bytes]:
-    """The row key of each row, in order."""
+def keys_of(design: Design, rows: Any, salts: np.ndarray[Any, Any] | None = None) -> list[bytes]:
+    """The row key of each row, in order; salts are drawn if None."""
     if not rows.num_rows:
         return []
-    keys: list[bytes] = design.key.encode_batch(rows).to_pylist()
+    keys: list[bytes] = design.key.encode_batch(rows, salts=salts).to_pylist()
     return keys

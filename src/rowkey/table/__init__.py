@@ -3,7 +3,7 @@
 from rowkey.table.batch import Batch
 from rowkey.table.generations.changing import Changed
 from rowkey.table.generations.counting import Buckets, CountedPart
-from rowkey.table.loading import Loaded, load_file
+from rowkey.table.loading import Loaded, load_file, load_salts
 from rowkey.table.merge import merged
 from rowkey.table.opening import Lapse, create_table, drop_table, open_table, repair_catalog
 from rowkey.table.place import spec_of
@@ -24,6 +24,7 @@ __all__ = [
     "create_table",
     "drop_table",
     "load_file",
+    "load_salts",
     "merged",
     "open_table",
     "repair_catalog",

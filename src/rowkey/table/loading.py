@@ -80,7 +80,7 @@ def _refused(live: Live, rows: pa.RecordBatch, at: int) -> Iterator[tuple[int, R
     """
     design = live.ruling
     try:
-        salts = _salts(design, rows) if design.key.is_salted else None
+        salts = load_salts(design, rows) if design.key.is_salted else None
         live.writing.store.load(design.layout.blocks(rows, timestamp=at, salts=salts))
     except (Refused, RowError) as refusal:
         if rows.num_rows == 1:
@@ -105,10 +105,15 @@ _ALONE = re.compile(r"^row 0 | of row 0\b")
 """How what is wrong with a row names it that stands alone in its batch."""
 
 
-def _salts(design: Design, rows: pa.RecordBatch) -> Any:
+def load_salts(design: Design, rows: pa.RecordBatch) -> Any:
     """Salts that rows of one key share: of one load they have one timestamp, and the last counts.
 
-    Python hashes bytes by a number drawn for each process, so they are as good as drawn.
+    Python hashes bytes by a number drawn for each process, so they are as good as drawn, and the
+    same whenever this process asks for those of a row.
+
+    Args:
+        design: one with a random salt.
+        rows: columns named as its fields.
     """
     import numpy as np
 

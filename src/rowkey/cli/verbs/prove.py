@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 import click
 
 from rowkey.cli.options import (
@@ -12,13 +15,27 @@ from rowkey.cli.options import (
     SAMPLE,
     SEED,
     TEXT_OR_JSON,
+    print_aside,
     print_json,
     progress_to,
 )
 from rowkey.cli.tables import ON
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LEAVES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
 """The exit code of what a proof comes to."""
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Print what was noted of an error, such as which table an interruption leaves behind."""
+    try:
+        yield
+    except BaseException as problem:
+        print_aside(getattr(problem, "__notes__", ()))
+        raise
 
 
 @click.command(short_help="Predicted against counted, by replaying a sample through a table.")
@@ -33,7 +50,11 @@ LEAVES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
     show_default=True,
     help="Parts of the sample after each of which the counters are read.",
 )
-@click.option("--keep", is_flag=True, help="Leave the table that was written where it is.")
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Leave the table that was written where it is; its regions are never split.",
+)
 @TEXT_OR_JSON
 @SEED
 @PROGRESS
@@ -54,9 +75,10 @@ def command(
     """Write a sample into a fresh table, and compare what regions count with what was predicted.
 
     Writes are compared per region, server and phase, declared reads per region, and the bytes on
-    disk with those of the cells. The table has a name of its own and is dropped in the end. On a
-    cluster, switch the balancer off meanwhile: a region that moves forgets what it counted. Leaves
-    with 3 where a count is another, with 1 where one is not known.
+    disk with those of the cells. The table has a name of its own and is dropped in the end, also
+    when it is interrupted; an error names it where it is left. On a cluster, switch the balancer
+    off meanwhile: a region that moves forgets what it counted. Leaves with 3 where a count is
+    another, with 1 where one is not known.
 
     \b
     rowkey prove logs.toml --on rocks:./proof --sample events.csv
@@ -65,7 +87,7 @@ def command(
     from rowkey.design import Design
     from rowkey.observe import prove
 
-    with progress_to(progress, "writing") as shown:
+    with _noted(), progress_to(progress, "writing") as shown:
         found = prove(
             Design.read(design),
             url,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rowkey.errors import counted
+from rowkey.observe.counting import RegionRate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 Verdict = Literal["exact", "partly", "unknown", "different"]
 """What a proof comes to: all is as predicted; so is what was asked, but not all was; some counts
 are not known; some are others."""
+Bounds = tuple[bytes, bytes]
+"""The first row key of a region, and the first behind it."""
+GONE = "split or merged"
 COARSE = 0.03
 """Share of the predicted bytes above which what is not told of those on disk hides the rest."""
 
@@ -29,7 +33,7 @@ class RegionProof:
     Args:
         start: its first row key; empty for the first region.
         stop: the first row key behind it; empty for the last region.
-        server: where it is.
+        server: where it is; empty if it is split or merged.
         predicted: as the simulator has it.
         counted: as the region has it; None if that is not known.
         why: why it is not known, or an empty string.
@@ -78,43 +82,32 @@ class PhaseProof:
         return sum(region.difference or 0 for region in self.regions)
 
     @property
-    def total_difference(self) -> int:
-        """How far the sums over all regions that are known are apart."""
-        sums = self.servers.values()
-        return abs(sum(predicted - counted for predicted, counted in sums))
-
-    @property
     def unknown(self) -> int:
         """Regions whose count is not known."""
         return sum(region.counted is None for region in self.regions)
 
 
-def phase_of(number: int, predicted: Sequence[int], counted: Interval) -> PhaseProof:
+def phase_of(
+    number: int, bounds: Sequence[Bounds], predicted: Sequence[int], counted: Interval
+) -> PhaseProof:
     """What was predicted of a phase beside what was counted in it.
 
     Args:
         number: which phase, from 1.
-        predicted: writes of each region as designed, in the order of their keys.
+        bounds: where each region as designed begins and stops, in the order of their keys.
+        predicted: writes of each of them.
         counted: what the regions of the table did.
 
     Returns:
-        Nothing is known where the regions are not those designed any more.
+        The regions as designed. Of one that stands no more between its bounds nothing is known,
+        however many regions there are.
     """
-    operations = sum(predicted)
-    if len(counted.regions) != len(predicted):
-        why = f"there are {len(counted.regions)} regions, and {len(predicted)} were designed"
-        edges = counted.regions[0]
-        return PhaseProof(
-            number, operations, (RegionProof(b"", b"", edges.server, operations, None, why),)
-        )
-    return PhaseProof(
-        number,
-        operations,
-        tuple(
-            RegionProof(one.start, one.stop, one.server, int(many), one.writes, one.why)
-            for many, one in zip(predicted, counted.regions, strict=True)
-        ),
-    )
+    there = {(one.start, one.stop): one for one in counted.regions}
+    regions = []
+    for (start, stop), many in zip(bounds, predicted, strict=True):
+        one = there.get((start, stop), RegionRate(start, stop, "", None, None, GONE))
+        regions.append(RegionProof(start, stop, one.server, int(many), one.writes, one.why))
+    return PhaseProof(number, sum(predicted), tuple(regions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +126,8 @@ class ReadProof:
         wrong: regions that counted fewer than the rows or more than that, over all askings.
         regions_predicted: regions that the ranges come to, over all askings.
         regions_counted: regions that counted a read.
-        unknown: askings of which nothing is known, for regions were opened anew meanwhile.
-        why: why it was not asked, or what is wrong, or an empty string.
+        unknown: askings of which nothing is known, for regions were opened anew or are others.
+        why: why it was not asked, or no further, or nothing is known, or an empty string.
     """
 
     name: str
@@ -208,25 +201,17 @@ class Proof:
 
     @property
     def difference(self) -> int:
-        """|predicted - counted|, added up over the regions of all phases.
-
-        Behind a random salt only the sums of phases are predicted, and compared.
-        """
-        if self.design.key.is_salted:
-            return sum(phase.total_difference for phase in self.phases)
+        """|predicted - counted|, added up over the regions of all phases."""
         return sum(phase.difference for phase in self.phases)
 
     @property
     def unknown(self) -> int:
-        """Regions of phases whose count is not known, for they were opened anew."""
+        """Regions of phases whose count is not known: opened anew, split or merged."""
         return sum(phase.unknown for phase in self.phases)
 
     @property
     def not_asked(self) -> tuple[str, ...]:
         """What was predicted or declared and was not compared, as phrases."""
-        salted = (
-            ("each region by itself, for a salt is drawn",) if self.design.key.is_salted else ()
-        )
         left_out = self.source.left_out
         rows = (
             (f"{counted(left_out.count, 'row')} of the sample left out: {left_out.first}",)
@@ -234,9 +219,8 @@ class Proof:
             else ()
         )
         return (
-            *salted,
             *rows,
-            *(f"read {one.name}: {one.why}" for one in self.reads if not one.asked),
+            *(f"read {one.name}: {one.why}" for one in self.reads if one.why),
         )
 
     @property
@@ -255,7 +239,7 @@ class Proof:
 
     def by_region(self) -> Iterator[RegionProof]:
         """The regions over all phases; unknown if any phase of one is."""
-        for places in zip(*(phase.regions for phase in self.phases), strict=False):
+        for places in zip(*(phase.regions for phase in self.phases), strict=True):
             last = places[-1]
             lacks = [one.why for one in places if one.counted is None]
             many = None if lacks else sum(one.counted or 0 for one in places)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError
+from rowkey.errors import ReadError, counted
 from rowkey.hbase import Settings
 from rowkey.observe.counting import Counted, between
 from rowkey.observe.proving.proof import ReadProof
@@ -59,7 +59,8 @@ class Reading:
             for values, _, _ in islice(self.asked.askings(read), 0, None, 100 // TIMES):
                 found = self._once(found, read, values)
         except ReadError as problem:
-            return replace(found, why=str(problem))
+            asked = f"not asked again after {counted(found.asked, 'asking')}" if found.asked else ""
+            return replace(found, why="; ".join(filter(None, (found.why, asked, str(problem)))))
         return found
 
     def _once(self, found: ReadProof, read: Read, values: Mapping[int | str, Any]) -> ReadProof:
@@ -70,11 +71,11 @@ class Reading:
         named = {name: value for name, value in values.items() if isinstance(name, str)}
         before = self._counted()
         self.table.scan(read.conditions, *positional, **named).count()
-        regions = between(before, self._counted()).regions
-        if len(regions) != len(expected) or any(one.reads is None for one in regions):
-            why = "regions were opened anew while it was read"
+        interval = between(before, self._counted())
+        if list(interval.bounds) != self.bounds or not interval.is_known("reads"):
+            why = "regions were opened anew, split or merged while it was read"
             return replace(found, asked=found.asked + 1, unknown=found.unknown + 1, why=why)
-        counts = [one.reads or 0 for one in regions]
+        counts = [one.reads or 0 for one in interval.regions]
         wrong = sum(
             not rows <= count <= rows + ranges + int(rows * self._cut)
             or (self._is_cluster and bool(ranges) != bool(count))

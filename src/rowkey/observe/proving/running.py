@@ -10,12 +10,13 @@ from rowkey.design import Design
 from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
 from rowkey.observe.counting import Counted, between
+from rowkey.observe.proving.dropping import closed, dropped
 from rowkey.observe.proving.proof import COARSE, PhaseProof, Proof, ReadProof, Sized, phase_of
 from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
 from rowkey.regions import SplitPolicy
 from rowkey.simulate import Asked, Replay, cut_by_source, keys_of, source_of
-from rowkey.table import create_table, drop_table
+from rowkey.table import create_table, load_salts
 from rowkey.workload import Events
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def prove(
 ) -> Proof:
     """Replay a sample through a fresh table, and compare what was predicted with what is counted.
 
-    The table has a name of its own, its regions are not split, and it is dropped in the end. On a
-    cluster the balancer should be off meanwhile, for a region that moves forgets what it counted.
+    The table has a name of its own, its regions are not split, and it is dropped in the end, also
+    when the proof is broken off; an error names it where it is left. On a cluster the balancer
+    should be off meanwhile, for a region that moves forgets what it counted.
 
     Args:
         design: the design.
@@ -52,7 +54,7 @@ def prove(
         sample: a file of recorded events; the design's own if None.
         format_words: how the file is read, as in `simulate.run`.
         phases: parts of the sample after which the counters are read, from 1 to 1,000.
-        keep: whether the table stays.
+        keep: whether the table stays; its regions are never split then, until that is changed.
         seed: where randomness begins.
         progress: told how many events are written, and of how many.
 
@@ -74,14 +76,12 @@ def prove(
         raise SampleError("sample", what, "a file of recorded events", "Give --sample FILE.")
     boundaries = cut_by_source(design, source, seed).boundaries
     fresh = _named(design, f"{design.table}.proof.{token_hex(4)}")
-    table = create_table(fresh, url, splits=boundaries.splits)
-    try:
-        with table:
-            _unsplit(table)
-            return _proved(design, source, boundaries, table, phases, seed, progress, keep=keep)
-    finally:
-        if not keep:
-            drop_table(fresh, url)
+    with (
+        dropped(fresh, url, keep=keep),
+        closed(create_table(fresh, url, splits=boundaries.splits)) as table,
+    ):
+        _unsplit(table)
+        return _proved(design, source, boundaries, table, phases, seed, progress, keep=keep)
 
 
 def _named(design: Design, name: str) -> Design:
@@ -115,7 +115,7 @@ def _proved(
     replay = Replay(encoded, boundaries, source.count, seed)
     cells, keys = Cells(encoded), set[bytes]()
     found = []
-    for phase in _phases(source, table, replay, cells, keys, phases):
+    for phase in _phases(source, boundaries, table, replay, cells, keys, phases):
         found.append(phase)
         if progress is not None:
             progress(replay.operations, source.count)
@@ -134,21 +134,33 @@ def _proved(
 
 
 def _phases(
-    source: Source, table: Table, replay: Replay, cells: Cells, keys: set[bytes], phases: int
+    source: Source,
+    boundaries: Boundaries,
+    table: Table,
+    replay: Replay,
+    cells: Cells,
+    keys: set[bytes],
+    phases: int,
 ) -> Iterator[PhaseProof]:
     """Write the events, phase by phase, with what was predicted and counted of each."""
     before = _counted(table)
     predicted = replay.writes.copy()
     for number, parts in enumerate(parted(source.replayed(), source.count, phases), 1):
         for events in parts:
-            replay.add(events)
-            cells.add(events.rows, now_ms())
-            keys.update(keys_of(replay.design, events.rows))
+            salts = _salts(replay.design, events.rows)
+            replay.add(events, salts)
+            cells.add(events.rows, now_ms(), salts)
+            keys.update(keys_of(replay.design, events.rows, salts))
             table.load(events.rows)
         after = _counted(table)
         writes = (replay.writes - predicted).tolist()
-        yield phase_of(number, writes, between(before, after))
+        yield phase_of(number, boundaries.regions, writes, between(before, after))
         before, predicted = after, replay.writes.copy()
+
+
+def _salts(design: Design, rows: Any) -> Any:
+    """The random salts with which a load writes rows; None if the key has none."""
+    return load_salts(design, rows) if design.key.is_salted else None
 
 
 def parted(stream: Iterator[Events], count: int, phases: int) -> Iterator[list[Events]]:
@@ -190,9 +202,7 @@ def _reads(
 ) -> list[ReadProof]:
     """The declared reads, where the keys of all rows are known, and all of their cells live."""
     why = _expired(cells)
-    if design.key.is_salted:
-        why = "which row has which salt is chance"
-    elif design.layout.shares_rows:
+    if design.layout.shares_rows:
         why = "many events share a row, and regions count the pieces in which it is read"
     if why or not design.reads:
         return [ReadProof(read.name, why=why) for read in design.reads]
@@ -200,7 +210,9 @@ def _reads(
 
     rows = replay.reservoir.rows()
     columns = Columns.of(rows, [design.fields[name] for name in rows.schema.names])
-    asked = Asked(design, boundaries, columns, keys_of(design, rows), len(keys))
+    asked = Asked(
+        design, boundaries, columns, keys_of(design, rows, _salts(design, rows)), len(keys)
+    )
     reading = Reading(table, keys, boundaries, asked, cells.heap() / len(keys))
     found = list(map(reading.prove, design.reads))
     if why := _expired(cells):  # while they were asked
@@ -229,11 +241,14 @@ def _size(table: Table, cells: Cells) -> Sized | None:
 def _remarks(design: Design, found: Sequence[PhaseProof], size: Sized | None) -> Iterator[str]:
     """What should be known of the figures."""
     if design.key.is_salted:
-        yield "the key has a random salt: regions differ by chance, and only their sum is predicted"
+        yield (
+            "the key has a random salt: predicted with the salts that were written, where simulate "
+            "draws others"
+        )
     if any(phase.unknown for phase in found):
         yield (
-            "regions were opened anew, and forgot what they had counted: switch the balancer off "
-            "while a design is proved"
+            "regions were opened anew, split or merged, and forgot what they had counted: switch "
+            "balancer, splits and merges off while a design is proved"
         )
     apart = size.deviation if size is not None and size.is_plain else None
     if apart is not None and abs(apart) > COARSE:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import FOREVER_S, LATEST, block_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from rowkey.cells import CellBlock
@@ -29,14 +30,17 @@ class Cells:
         self._blocks: dict[str, list[pa.Table]] = {}
         self._oldest_ms: dict[str, int] = {}
 
-    def add(self, rows: pa.RecordBatch, at_ms: int) -> None:
+    def add(
+        self, rows: pa.RecordBatch, at_ms: int, salts: np.ndarray[Any, Any] | None = None
+    ) -> None:
         """Add the cells of the next events.
 
         Args:
             rows: the events.
             at_ms: when they are written, milliseconds since 1970.
+            salts: the random salt of each, where the key has one.
         """
-        for block in self.design.layout.blocks(rows):
+        for block in self.design.layout.blocks(rows, salts=salts):
             self._blocks.setdefault(block.family, []).append(_told(block))
             oldest = self._oldest_ms.get(block.family, at_ms)
             self._oldest_ms[block.family] = min(oldest, _oldest_ms(block, at_ms))

@@ -31,7 +31,7 @@ PROVE = {
     "table": "name of the design",
     "key": "the row key in bracket notation",
     "proved_on": "the table that was written",
-    "kept": "whether it is still there",
+    "kept": "whether it is still there, with regions that are never split",
     "source.path": "the sample's file",
     "source.first": "number of the first event that was written",
     "source.left_out": "rows of the sample that are no events",
@@ -39,12 +39,12 @@ PROVE = {
     "verdict": "of the counts: exact, partly if not all was asked, unknown or different: the worst",
     "exact": "whether all was asked, every count is known, and each is what was predicted",
     "not_asked[]": "what was not compared, and why",
-    "difference": "|predicted - counted| over the regions of all phases; behind a salt, of phases",
-    "unknown": "counts that are not known, for their region was opened anew",
+    "difference": "|predicted - counted| over the regions of all phases",
+    "unknown": "counts that are not known, for regions were opened anew or are others",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
     "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
-    "regions[].server": "where it was in the last phase",
-    "regions[].predicted": "writes over all phases, as simulated",
+    "regions[].server": "where it was in the last phase; empty if it was split or merged",
+    "regions[].predicted": "writes over all phases, as simulated; with the salts that were written",
     "regions[].counted": "the same as counted, or null",
     "phases[].number": "the phase, from 1",
     "phases[].operations": "events written in it",
@@ -65,8 +65,8 @@ PROVE = {
     "reads[].wrong": "regions that counted fewer or more, over all askings",
     "reads[].regions_predicted": "regions that the ranges come to, over all askings",
     "reads[].regions_counted": "regions that counted a read",
-    "reads[].unknown": "askings of which nothing is known, for regions were opened anew",
-    "reads[].why": "why it was not asked, or what is wrong, or null",
+    "reads[].unknown": "askings of which nothing is known, for the same reasons",
+    "reads[].why": "why it was not asked, or no further, or is not known, or null",
     "size": "bytes on disk; null where there are none to be compared",
     "size.predicted": "bytes of all cells in data blocks, before encoding and compression",
     "size.counted": "bytes on disk after a flush and a major compaction",
@@ -181,7 +181,8 @@ def proof_lines(found: Proof) -> Iterator[str]:
     yield from (_read_line(read) for read in found.reads if read.asked)
     if found.size is not None:
         yield _size_line(found)
-    yield f"written to {found.table}{', which is kept' if found.kept else ', which was dropped'}"
+    left = "which is kept; its regions are never split" if found.kept else "which was dropped"
+    yield f"written to {found.table}, {left}"
 
 
 def _region_lines(found: Proof) -> Iterator[str]:
@@ -225,7 +226,6 @@ def _read_line(read: ReadProof) -> str:
         f"read {read.name}: asked {read.asked} times, {read.fan_out:,} ranges; {read.predicted:,} "
         f"rows predicted, {read.counted:,} reads counted (at most {read.most:,}); regions touched "
         f"{read.regions_predicted:,} predicted, {read.regions_counted:,} counted{wrong}"
-        + (f"; {read.why}" if read.why else "")
     )
 
 
