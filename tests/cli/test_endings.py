@@ -179,6 +179,27 @@ def test_a_dump_that_is_ended_leaves_nothing(things: Path, form: str) -> None:
     assert before == sorted(path.name for path in things.iterdir())
 
 
+def test_a_signal_that_nobody_hears_is_told(things: Path) -> None:
+    """SIGTERM while an object is freed, where Python drops what is raised: the code tells it."""
+    done = run_apart(things, ENDED_IN_DEL, "count", "things", *ON)
+    assert (128 + signal.SIGTERM, "5\n") == (done.code, done.out)
+
+
+ENDED_IN_DEL = """
+import os, signal
+from rowkey.cli import main, group
+run = group._run
+class Freed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+def apart():
+    Freed()
+    return run()
+group._run = apart
+main()
+"""
+
+
 def test_a_load_that_is_ended_goes_on(things: Path) -> None:
     """SIGTERM in the midst of it: it says how far it came, and the same command writes the rest."""
     hosts = repeat("web", 400_000)

@@ -98,27 +98,34 @@ def main() -> None:
     """Run the command and leave with its exit code."""
     # A start makes many objects that stay: looking for garbage among them took a twentieth of it.
     gc.set_threshold(100_000)
-    with standard_streams(), _ended_by_sigterm():
+    with standard_streams(), _ended_by_sigterm() as was_ended:
         code = _run()
-    sys.exit(code)
+    sys.exit(ENDED if was_ended else code)
 
 
 @contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM raise in the `with` block, unless whoever runs us has said what it does."""
+def _ended_by_sigterm() -> Iterator[list[int]]:
+    """Let SIGTERM raise in the `with` block, unless whoever runs us has said what it does.
+
+    The list that it gives is empty until then: what is raised while an object is being freed goes
+    no further, and the exit code is told all the same.
+    """
     import signal
     import threading
 
-    def ended(*_: object) -> None:
+    came: list[int] = []
+
+    def ended(number: int, _: object) -> None:
+        came.append(number)
         raise _Ended
 
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
+        yield came
         return
     signal.signal(signal.SIGTERM, ended)
     try:
-        yield
+        yield came
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
