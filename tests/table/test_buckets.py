@@ -365,7 +365,7 @@ def test_ids_that_are_given_out_do_not_disturb(tmp_path: Path) -> None:
 def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
     """Before another number rules they tell of it, and before clients go on longer of that."""
     change = Change(logs, 32, pause=no_time, max_stale_s=90.0)
-    change._announced()
+    announced = change._announced().generations[-1]
     assert "90" == logs.store.described[1]["rowkey.stale"]
     write = logs.catalog.write
 
@@ -374,7 +374,7 @@ def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
 
     logs.catalog.write = dies  # type: ignore[method-assign, assignment]
     with pytest.raises(Unsupported, match="it is lost"):
-        let_rule(logs.catalog, "logs", 2, logs.store)
+        let_rule(logs.catalog, "logs", announced, logs.store)
     words = logs.store.described[1]
     assert ("2", "1:0=16 2:0=32") == (words["rowkey.generation"], words["rowkey.live"])
     logs.catalog.write = write  # type: ignore[method-assign]
@@ -386,11 +386,16 @@ def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
 def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
     """An entry that was put back to what it was before the announcement is not ruled over."""
     before = logs.lease.renew()
-    Change(logs, 32, pause=no_time)._announced()
+    announced = Change(logs, 32, pause=no_time)._announced().generations[-1]
     now = logs.lease.renew()
-    logs.catalog.write("logs", before, now.version)
+    version = logs.catalog.write("logs", before, now.version)
     with pytest.raises(Unsupported, match="does not know its generation 2 any more"):
-        let_rule(logs.catalog, "logs", 2, logs.store)
+        let_rule(logs.catalog, "logs", announced, logs.store)
+    for again in (before.announcing({0: 64}, (), 5), before.announcing({0: 32}, (), 5)):
+        version = logs.catalog.write("logs", again, version)
+        with pytest.raises(Unsupported, match="expected that one, as it was announced"):
+            let_rule(logs.catalog, "logs", announced, logs.store)
+    assert "1" == logs.store.described[1]["rowkey.generation"]
 
 
 def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:

@@ -50,6 +50,18 @@ class Generation:
     opened_ms: int | None
     rules: bool = True
 
+    def is_of(self, other: Generation) -> bool:
+        """Whether both are one generation, as it may be before it rules and since.
+
+        A number does not tell: a catalog that was lost gives it once more.
+
+        >>> told = Generation(2, {0: 32}, (), 1_000, rules=False)
+        >>> [told.is_of(Generation(2, {0: count}, (), 1_000)) for count in (32, 64)]
+        [True, False]
+        """
+        times = {self.opened_ms, other.opened_ms} - {None}
+        return (self.number, self.counts) == (other.number, other.counts) and len(times) < 2
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -189,8 +189,8 @@ class Change:
         regions = self._split()
         entry = self._announced()
         self._wait(patience_s(entry, self.table.engine))
-        number = entry.generations[-1].number
-        self._take(let_rule(self.table.catalog, self._name, number, self.table.store))
+        announced = entry.generations[-1]
+        self._take(let_rule(self.table.catalog, self._name, announced, self.table.store))
         keep_told(self.table.store, self.table.now().entry)
         before, after, place = self._written_before(), self.table.now(), self.place
         return Changed(

@@ -302,14 +302,20 @@ class Following:
             raise Unsupported(f"table {live.design.table}", what, remedy="Look at the row.")
 
     def _settled(self) -> Live:
-        """What the table is once no generation is announced."""
+        """What the table is once no generation is announced.
+
+        Each one that is met is waited for in full, from when it was met: the next may be announced
+        between two looks.
+        """
         live, clock = self.now(), self.lease.clock
-        since = clock()
+        waited_for, since = live.entry.announced, clock()
         while (announced := live.entry.announced) is not None:
+            if waited_for is None or not announced.is_of(waited_for):
+                waited_for, since = announced, clock()
             patience = patience_s(live.entry, self._engine)
             if clock() - since >= patience:
                 name, store = live.design.table, self._of[1]
-                self.lease.took(let_rule(self.lease.catalog, name, announced.number, store))
+                self.lease.took(let_rule(self.lease.catalog, name, announced, store))
             else:
                 self.pause(min(max(patience / LOOKS, LEAST_PAUSE_S), MOST_PAUSE_S))
                 self.lease.renew()

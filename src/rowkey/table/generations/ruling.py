@@ -14,7 +14,7 @@ from rowkey.catalog import is_told, telling
 from rowkey.errors import Conflict, Unsupported
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, Entry
+    from rowkey.catalog import Catalog, Entry, Generation
     from rowkey.engines import Engine, Store
 
 MARGIN = 1.1
@@ -40,7 +40,7 @@ def keep_told(store: Store, entry: Entry) -> None:
         store.annotate(telling(kept, entry))
 
 
-def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
+def let_rule(catalog: Catalog, table: str, announced: Generation, store: Store) -> Entry:
     """Let a generation rule that everyone knows of; one that rules already is left as it is.
 
     The table's own words say so first: should the catalog be lost, nobody takes the number before
@@ -49,7 +49,8 @@ def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
     Args:
         catalog: where the table is remembered.
         table: its name.
-        number: the generation's.
+        announced: the generation, as it was when its time began. Another one of its number, as a
+            catalog that was lost may have, is not let rule: nobody has waited for it.
         store: the engine's table.
 
     Raises:
@@ -58,10 +59,11 @@ def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
     """
     for _ in range(TRIES):
         entry = catalog.read(table)
-        if entry is None or not any(one.number == number for one in entry.generations):
-            what = f"the catalog does not know its generation {number} any more"
-            raise Unsupported(f"table {table}", what, remedy="Look at rowkey buckets history.")
-        if entry.announced is None or entry.announced.number != number:
+        if entry is None or not any(map(announced.is_of, entry.generations)):
+            what = f"the catalog does not know its generation {announced.number} any more"
+            allowed, remedy = "that one, as it was announced", "Look at rowkey buckets history."
+            raise Unsupported(f"table {table}", what, allowed, remedy)
+        if entry.announced is None or not announced.is_of(entry.announced):
             return entry
         ruled = entry.ruled()
         keep_told(store, ruled)
