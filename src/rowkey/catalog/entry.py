@@ -76,6 +76,8 @@ class Entry:
         max_stale_s: seconds that a client goes on without having read the entry.
         longest_s: seconds that some client may still go on: more than `max_stale_s` while that is
             being lowered.
+        born: the word that tells the table from another one of its name, as it keeps that itself;
+            empty if nobody knows it.
     """
 
     declaration: str
@@ -84,6 +86,7 @@ class Entry:
     version: int = 0
     max_stale_s: float = MAX_STALE_S
     longest_s: float = MAX_STALE_S
+    born: str = ""
 
     @classmethod
     def of(
@@ -132,6 +135,35 @@ class Entry:
         """
         others = [one for one in reversed(self.generations) if one is not self.ruling]
         return (self.ruling, *others)
+
+    def follows(self, before: Entry) -> bool:
+        """Whether whoever goes by an earlier entry of a table may go by this one from now on.
+
+        A version does not tell: a catalog that was lost and put back, and a table that was dropped
+        and made anew, begin with the first once more. So everything that the earlier one has must
+        be in this one, and of one version both must be the same.
+
+        >>> first = Entry("", (Generation(1, {0: 4}, (), 5),), version=1)
+        >>> anew = replace(first, generations=(Generation(1, {0: 8}, (), 9),), version=7)
+        >>> later = replace(first.announcing({0: 8}, (), 9), version=2)
+        >>> [one.follows(first) for one in (first, later, anew, replace(later, version=1))]
+        [True, True, False, False]
+        """
+        if self.version < before.version or len({self.born, before.born} - {""}) > 1:
+            return False
+        pairs = zip(self.generations, before.generations, strict=False)
+        has_all = len(self.generations) >= len(before.generations) and all(
+            mine.is_of(one) and mine.rules >= one.rules for mine, one in pairs
+        )
+        return has_all and (self.version > before.version or self._is_like(before))
+
+    def _is_like(self, other: Entry) -> bool:
+        """Whether both say the same of what the table is; each has the generations of the other."""
+        told = [
+            (one.declaration, one.codes, len(one.generations), one.announced is None)
+            for one in (self, other)
+        ]
+        return told[0] == told[1]
 
     def announcing(
         self,

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from rowkey.catalog.entry import (
+    BORN,
     COUNTS,
     DECLARATION,
     DESIGN,
@@ -107,7 +108,13 @@ def restored(
         what = f"other parts of its key count than those of its design: {words.get(COUNTS, 'none')}"
         raise Unsupported("words", what, f"counts of the places {places or 'none'}", BACKUP)
     stale_s = _seconds(words)
-    return Entry(design.dumps(defaults=False), generations, max_stale_s=stale_s, longest_s=stale_s)
+    return Entry(
+        design.dumps(defaults=False),
+        generations,
+        max_stale_s=stale_s,
+        longest_s=stale_s,
+        born=words.get(BORN, ""),
+    )
 
 
 def _declared(table: str, words: Mapping[str, str]) -> Design:

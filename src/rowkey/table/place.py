@@ -28,6 +28,7 @@ from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
+from rowkey.table.generations.ruling import TRIES
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
@@ -157,14 +158,15 @@ class Place:
             self.is_made = True
             self.require_new()
         stale_s = MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
-        entry = Entry.of(design, keys, clock(), stale_s)
+        born = secrets.token_hex(8)
+        entry = replace(Entry.of(design, keys, clock(), stale_s), born=born)
         if before is not None:  # ids that somebody may have given out are never given out again
             entry = replace(entry, codes=before.codes)
         version = self.catalog.write(
             design.table, entry, None if before is None else before.version
         )
         told = spec_of(design, keys)
-        self.kept = {**told.attributes, BORN: secrets.token_hex(8)}
+        self.kept = {**told.attributes, BORN: born}
         spec = replace(told, attributes=self.kept)
         try:
             made = self.engine.create(spec, progress)
@@ -172,6 +174,20 @@ class Place:
             self._unremember(before, version)
             raise
         _compare_made(spec, made)
+        self._remember_made(entry)
+
+    def _remember_made(self, entry: Entry) -> None:
+        """Have the table remembered as it was made: who came second may have written another entry.
+
+        He puts back what was there once he finds the table. Whoever reads his before would take
+        it for another table's.
+        """
+        for _ in range(TRIES):
+            found = self.catalog.read(self.name)
+            if found is None or found.born == entry.born:
+                return
+            with suppress(Conflict):
+                self.catalog.write(self.name, replace(entry, codes=found.codes), found.version)
 
     def _unremember(self, before: Entry | None, version: int) -> None:
         """Put back what was remembered before a table could not be made, if nobody else has."""
