@@ -18,17 +18,17 @@ from rowkey.catalog import (
     is_first,
     is_told,
     lapse,
+    last_told,
     open_catalog,
     remember,
     restored,
     standing,
-    telling,
 )
 from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
-from rowkey.table.generations.ruling import TRIES
+from rowkey.table.generations.ruling import TRIES, settle_told
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
@@ -203,6 +203,10 @@ class Place:
             raise missing(self.url, self.name, self.engine)
         since = awake_or_asleep_s()
         entry = self._entry()
+        if entry.ruling.number > last_told(self.kept):
+            # Who changed it died before this. Whoever may only read it leaves that to others.
+            with suppress(Refused, Unsupported):
+                settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(entry.design, entry, clock, since)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
@@ -216,8 +220,7 @@ class Place:
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # It has changed, or who changed it died before this. What is about to rule is told before.
         if not (is_told(self.kept, entry) or is_told(self.kept, entry.ruled())):
-            store = self.engine.table(self.name)
-            store.annotate(telling(store.described[1], entry))
+            settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self) -> Entry:

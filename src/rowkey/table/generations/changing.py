@@ -10,7 +10,7 @@ from rowkey.catalog import check_stale
 from rowkey.design import prefixes_of
 from rowkey.errors import Conflict, DeclarationError, Mistakes, Refused, Unsupported, shown
 from rowkey.table.generations.counting import apart_by, counted_parts, fan_out
-from rowkey.table.generations.ruling import TRIES, keep_told, let_rule, patience_s
+from rowkey.table.generations.ruling import TRIES, keep_told, let_rule, patience_s, settle_told
 from rowkey.table.generations.ties import coming_back
 
 if TYPE_CHECKING:
@@ -191,7 +191,6 @@ class Change:
         self._wait(patience_s(entry, self.table.engine))
         announced = entry.generations[-1]
         self._take(let_rule(self.table.catalog, self._name, announced, self.table.store))
-        keep_told(self.table.store, self.table.now().entry)
         before, after, place = self._written_before(), self.table.now(), self.place
         return Changed(
             part=str(after.ruling.key.terms[place]),
@@ -292,7 +291,10 @@ class Change:
                 try:
                     entry = replace(new, version=catalog.write(name, new, entry.version))
                 except Conflict:
-                    continue  # an id was given out meanwhile, or somebody else has announced
+                    # An id was given out meanwhile, or somebody else has announced.
+                    settle_told(catalog, name, self.table.store)
+                    continue
+                settle_told(catalog, name, self.table.store)
             self._take(entry)
             return entry
         raise Conflict(f"table {name}", f"{TRIES:,} changes were overtaken")
