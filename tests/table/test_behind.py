@@ -556,5 +556,5 @@ def test_how_long_a_client_goes_on_is_kept_with_the_table(url: str) -> None:
     for given, expected in ((None, 7.0), (3.0, 3.0), (500.0, 7.0)):
         with rowkey.open("logs", url, max_stale=given) as table:
             assert (7.0, expected) == (table.buckets.max_stale_s, table.lease.max_stale_s)
-    with pytest.raises(Refused, match="max_stale: 0 is no length of time"):
+    with pytest.raises(Refused, match="max_stale: 0 is too short"):
         rowkey.open("logs", url, max_stale=0)

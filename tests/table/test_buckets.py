@@ -12,6 +12,7 @@ import pytest
 import rowkey
 from rowkey.engines import Span
 from rowkey.errors import Conflict, DeclarationError, Unsupported
+from rowkey.render import buckets_document, buckets_lines
 from rowkey.table.generations.changing import Change
 from rowkey.table.generations.ruling import let_rule
 from table.buckets import FIELDS, KEY, ROWS, by_key, design, no_time
@@ -109,7 +110,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (KEY, 257, {}, [r"buckets: 257 numbers take 2 bytes, rows of bucket\(host, 16\) have 1"]),
     (KEY, 32, {"part": "salt"}, [r"part: 'salt' names none.*expected 0: bucket\(host, 16\)"]),
     (KEY, 32, {"part": 1}, ["part: 1 names none"]),
-    (KEY, 32, {"max_stale_s": 0}, ["max_stale: 0 is no length of time"]),
+    (KEY, 32, {"max_stale_s": 0}, ["max_stale: 0 is too short"]),
     (
         KEY, -1, {"part": 7, "max_stale_s": "1"},
         ["buckets: -1 is no number", "max_stale: '1' is no length", "part: 7 names none"],
@@ -217,7 +218,7 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp(
         (mistake,) = refused.value.mistakes
         assert f"{back} may put a row where generation 1 had it and generation 2" in mistake.what
         assert near == mistake.allowed
-        assert mistake.remedy.endswith("ove the table to a new key.")
+        assert mistake.remedy.startswith("Otherwise make another table")
         for count in near.split(" or ") if near else ():
             Change(table, int(count))
     timed = STAMPED | {"at": {"type": "timestamp_ms", "nullable": True}}
@@ -427,3 +428,23 @@ def test_how_a_read_runs_tells_of_both(logs: Table) -> None:
     assert 1 == logs.explain("host = ?", "w3").fan_out
     assert "bucket(host, 32) and bucket(host, 16)" in found.warnings[-1]
     assert 32 == logs.explain("").fan_out
+
+
+def test_how_long_a_change_waits_is_told(logs: Table) -> None:
+    """While a shorter time is announced some go on for the longer one, and all wait for that."""
+    lone = logs.engine.exclusive
+    before = logs.buckets
+    assert (60.0, 60.0, 1.0 if lone else 66.0) == (
+        before.max_stale_s, before.longest_s, round(before.patience_s, 6)
+    )  # fmt: skip
+    Change(logs, 32, max_stale_s=0.5, pause=no_time)._announced()
+    amid = logs.buckets
+    assert (0.5, 60.0, before.patience_s) == (amid.max_stale_s, amid.longest_s, amid.patience_s)
+    waits = f"some for 60 s still; a change waits for {1 if lone else 66} s"
+    assert f"clients     go on for 0.5 s without the catalog, {waits}" in buckets_lines(amid)
+    document = buckets_document(amid)
+    assert (0.5, 60.0, 1.0 if lone else 66.0) == (
+        document["max_stale_s"], document["longest_s"], document["patience_s"]
+    )  # fmt: skip
+    set_buckets(logs, 32)
+    assert (0.5, 0.55) == (logs.buckets.longest_s, round(logs.buckets.patience_s, 6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from math import isnan
 from typing import TYPE_CHECKING
 
 from rowkey.design import Design
@@ -257,16 +258,28 @@ def counts_said(one: Generation) -> str:
     return ",".join(f"{place}={count}" for place, count in sorted(one.counts.items()))
 
 
-def check_stale(seconds: object) -> None:
+def check_stale(seconds: object, path: str = "max_stale", said: str = "") -> None:
     """Refuse what is no length of time that a client may go on without its catalog.
 
+    Args:
+        seconds: the time.
+        path: what it was given as, for the message.
+        said: how it was written, if not as this number.
+
     Raises:
-        Refused: it is none.
+        Refused: it is none, or too short or too long.
     """
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if not is_number or not 0 < seconds <= MOST_STALE_S:  # type: ignore[operator]
-        what = f"{shown(seconds)} is no length of time"
-        raise Refused("max_stale", what, f"seconds, above 0, at most {MOST_STALE_S:,.0f}")
+    what, told = "", repr(said) if said else shown(seconds)
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or isnan(seconds):
+        what = f"{told} is no length of time"
+    elif seconds <= 0:
+        what = f"{told} is too short"
+    elif seconds > MOST_STALE_S:
+        what = f"{told} is too long"
+    if what:
+        allowed = f"seconds, above 0, at most {MOST_STALE_S:,.0f}"
+        remedy = "A change of the number of buckets waits for a little longer."
+        raise Refused(path, what, "above 0s, at most 24h" if said else allowed, remedy)
 
 
 def counts_of(design: Design) -> dict[int, int]:
