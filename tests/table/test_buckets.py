@@ -196,6 +196,33 @@ def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
             assert given == table.get_many(given)
 
 
+@pytest.mark.parametrize("names_it", [True, False])
+def test_a_put_of_a_deleted_time_is_seen_where_the_bucket_is_another(names_it: bool) -> None:
+    """Where it is the same the delete hides it as ever, until the table is compacted."""
+    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED)
+    with client(stamped, "memory:", Time()) as table:
+        given = [{"host": f"h{n}", "at": 1_000, "n": n} for n in range(40)]
+        for row in given:
+            table.put(row)
+            table.delete(row if names_it else {"host": row["host"]})
+            table.put(row)
+        assert [None] * 40 == table.get_many(given)
+        before = [table.now().ruling.key.encode(row) for row in given]
+        set_buckets(table, 8)
+        for row in given:
+            table.put(row)
+        has_moved = [
+            table.now().ruling.key.encode(row) != key
+            for row, key in zip(given, before, strict=True)
+        ]
+        assert {True, False} == set(has_moved)
+        assert has_moved == [row is not None for row in table.get_many(given)]
+        table.compact()
+        for row in given:
+            table.put(row)
+        assert given == table.get_many(given)
+
+
 RETURNS = [
     (4, 8, 4, "16 or 24 or 32"),
     (16, 32, 8, "64 or 96 or 128"),
