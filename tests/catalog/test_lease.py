@@ -251,7 +251,7 @@ def test_good_news_that_came_while_it_failed_is_believed() -> None:
         held.settle()
         raise Unsupported("shelf", "the answer was lost")
 
-    held.shelf.read = fails  # type: ignore[method-assign]
+    held.shelf.read = fails  # type: ignore[method-assign, assignment]
     assert changed == held.lease.entry()
 
 
