@@ -176,10 +176,7 @@ def test_counts_end_a_change_whose_setter_died(pair: tuple[Table, Table]) -> Non
 
 
 def test_each_announcement_is_waited_for_in_full(pair: tuple[Table, Table], tmp_path: Path) -> None:
-    """One that follows between two looks of who waits has a time of its own, for all to know it.
-
-    Else those who know only of the one before read, count and delete where nobody writes any more.
-    """
+    """One that follows between two looks of who waits has a time of its own, for all to know it."""
     setter, counter = pair
     bystander = client(design(), f"memory:{tmp_path}", Time(), counter.writing.stamps.clock)
     everyone = (setter, counter, bystander)
