@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from rowkey.catalog.stores.memory import Memory
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ENTRY = Entry.of(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"}), (), 0)
 NEXT = ENTRY.announcing({0: 8}, (), 1)
@@ -128,8 +129,12 @@ def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
         held.settle()
     held.now = 60.0
     for _ in range(2):
-        with pytest.raises(Unsupported, match=r"not answered for 60 s: shelf: nobody answers"):
+        with pytest.raises(Unsupported) as refused:
             held.lease.entry()
+        assert str(refused.value) == (
+            "table t: its catalog has not answered for 60 s: shelf: nobody answers; "
+            "expected an answer within 60 s. It goes on by itself once the catalog answers."
+        )
     held.shelf.is_lost = False
     assert held.known == held.lease.entry()
 
@@ -146,6 +151,126 @@ def test_a_table_that_is_gone_or_older_is_refused() -> None:
     held.shelf.write("t", ENTRY, None)
     with pytest.raises(Unsupported, match="version 1 of it, not the last one"):
         held.lease.entry()
+
+
+BORN_A, BORN_B = replace(ENTRY, born="a"), replace(ENTRY, born="b")
+OTHER_COUNTS = Entry.of(Design("t", "[bucket(id, 9)][id]", fields={"id": "u64"}), (), 0)
+OTHER_KEY = replace(ENTRY, declaration=OTHER_COUNTS.declaration)
+LATER = replace(ENTRY, generations=(replace(ENTRY.generations[0], opened_ms=5),))
+RULED = replace(NEXT.ruled(), version=2)
+
+
+@pytest.mark.parametrize(
+    ("known", "found"),
+    [
+        (ENTRY, NEXT),  # put back under the version of one who has not read of what it tells
+        (ENTRY, replace(ENTRY, codes={"id": ("x",)})),
+        (ENTRY, OTHER_KEY),
+        (ENTRY, LATER),
+        (ENTRY, replace(LATER, version=7)),
+        (ENTRY, replace(OTHER_COUNTS, version=7)),
+        (BORN_A, BORN_B),
+        (BORN_A, replace(BORN_B, version=7)),
+        (replace(NEXT, version=2), replace(ENTRY, version=7)),  # the announcement is lost
+        (replace(NEXT, version=2), replace(ENTRY.announcing({0: 8}, (), 9), version=7)),
+        (RULED, replace(NEXT, version=7)),
+        (RULED, replace(NEXT, version=2)),
+    ],
+)
+def test_what_does_not_follow_is_refused_at_once(known: Entry, found: Entry) -> None:
+    """A catalog that was put back, and a table that was made anew, count versions from 1 on."""
+    held = Held()
+    held.lease._keep(replace(known, version=max(1, known.version)))
+    held.shelf._entries["t"] = replace(found, version=max(1, found.version))
+    for ask in (held.lease.renew, held.lease.entry, held.lease.entry):
+        with pytest.raises(Unsupported, match=r"put back, or it was made anew; expected its") as no:
+            ask()
+    assert no.value.mistake.remedy.startswith("Open the table again")
+    with pytest.raises(Unsupported, match="put back, or it was made anew"):
+        held.lease.took(held.shelf._entries["t"])
+    held.shelf._entries["t"] = held.lease.known
+    assert held.lease.known == held.lease.entry()
+
+
+@pytest.mark.parametrize("known", [ENTRY, BORN_A, replace(BORN_A, version=3)])
+@pytest.mark.parametrize(
+    "found",
+    [
+        replace(ENTRY, version=8, codes={"id": ("x",)}),
+        replace(BORN_A, version=8, declaration="description = 'more'"),
+        replace(NEXT, version=8),
+        RULED,
+        replace(NEXT.ruled().announcing({0: 2}, (), 3), version=8, born="a"),
+    ],
+)
+def test_what_follows_is_gone_by(known: Entry, found: Entry) -> None:
+    """Whatever was done to the table since: ids, safe changes of its design, other numbers."""
+    held = Held()
+    held.lease._keep(replace(known, version=1))
+    held.shelf._entries["t"] = found
+    assert found == held.lease.renew() == held.lease.entry()
+
+
+def test_one_that_lost_its_times_with_the_catalog_is_the_same() -> None:
+    """A table that never changed is put back as it was, but for when it was made."""
+    held = Held()
+    (first,) = ENTRY.generations
+    back = replace(held.known, generations=(replace(first, opened_ms=None),), born="a")
+    held.shelf._entries["t"] = back
+    held.now = 70.0
+    assert held.known == held.lease.entry()
+    assert 0.0 == held.lease.age_s
+
+
+def test_an_answer_from_before_an_own_write_is_no_older_copy() -> None:
+    """It was asked for before this client wrote; what it wrote follows from that."""
+    held = Held()
+    held.now = 10.0
+    read = held.shelf.read
+
+    def late(table: str) -> Entry | None:
+        found = read(table)
+        held.shelf.read = read  # type: ignore[method-assign]
+        held.lease.took(held.change())
+        return found
+
+    held.shelf.read = late  # type: ignore[method-assign]
+    assert 2 == held.lease.renew().version
+    assert (0.0, 2) == (held.lease.age_s, held.lease.entry().version)
+
+
+def test_good_news_that_came_while_it_failed_is_believed() -> None:
+    """A watch may have it read behind who asks at its end, and whose answer is lost."""
+    held = Held()
+    changed, held.now = held.change(), 61.0
+    read = held.shelf.read
+
+    def fails(_: str) -> Entry | None:
+        held.shelf.read = read  # type: ignore[method-assign]
+        held.shelf.changed()
+        held.settle()
+        raise Unsupported("shelf", "the answer was lost")
+
+    held.shelf.read = fails  # type: ignore[method-assign, assignment]
+    assert changed == held.lease.entry()
+
+
+def test_good_news_that_came_while_others_waited_is_believed() -> None:
+    """Who waits for another's answer looks at the time again, whatever the other was told."""
+    held = Held()
+    changed, held.now = held.change(), 61.0
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        held.shelf.is_lost = True
+        with pytest.raises(Unsupported, match="nobody answers"):
+            held.lease.renew()
+        held.shelf.is_lost = False
+        held.lease.renew()
+        yield
+
+    held.lease._waiting = waiting()  # type: ignore[assignment]
+    assert changed == held.lease.entry()
 
 
 def test_what_the_client_wrote_itself_holds_at_once() -> None:

@@ -20,11 +20,11 @@ table       things
 generation  1 rules
 part        bucket(host, 4): 4 numbers
 reads       1 row key for a get, 4 ranges for all rows
-clients     go on for 60 s without the catalog; a change waits for as long
+clients     go on for 60 s without the catalog; a change waits for 1 s
 """
 CHANGED = """\
 things: bucket(host, 8) in place of 4; 4 regions split
-until rows are moved, to find those of before:
+from now on, to find the rows of before:
   a get tries 2 row keys in place of 1
   all rows: 8 ranges in place of 4
   tail: 2 ranges in place of 1
@@ -34,7 +34,7 @@ table       things
 generation  2 rules; rows stand under 2 generations
 part        bucket(host, 8): 8 numbers; rows may stand under 4 as well
 reads       2 row keys for a get, 8 ranges for all rows
-clients     go on for 7 s without the catalog; a change waits for as long
+clients     go on for 7 s without the catalog; a change waits for 1 s
 """
 
 
@@ -110,7 +110,7 @@ def test_it_is_told_to_programs(things: Path) -> None:
     part = {"place": 0, "part": "bucket(host, 4)", "buckets": 4, "live": [4], "tells_apart": []}
     assert {
         "format": 1, "table": "things", "generation": 1, "announced": None, "parts": [part],
-        "max_stale_s": 60.0, "gets": 1, "scans": 4,
+        "max_stale_s": 60.0, "longest_s": 60.0, "patience_s": 1.0, "gets": 1, "scans": 4,
     } == document  # fmt: skip
     code, out, err = told("set", 16, "-f", "json", "--progress", "json", "--part", "bucket")
     assert 0 == code
@@ -137,8 +137,23 @@ WRONG = [
     (("set", 4), "bucket(host, 4) takes 4 numbers already"),
     (("set", 0), "0 is no number of buckets"),
     (("set", 8, "--part", "7"), "7 names none of the parts that count"),
-    (("set", 8, "--max-stale", "long"), "'long' is not a length of time"),
-    (("set", 8, "--max-stale", "0s"), "max_stale"),
+    (
+        ("set", 8, "--max-stale", "long"),
+        (
+            "rowkey: --max-stale: 'long' is not a length of time; expected a whole number and ns, "
+            "us, ms, s, m, h or d, such as 30d. Give a time such as 30s.\n"
+        ),
+    ),
+    *(
+        (
+            ("set", 8, "--max-stale", given),
+            (
+                f"rowkey: --max-stale: '{given}' is {said}; expected above 0s, at most 24h. "
+                "A change of the number of buckets waits for a little longer.\n"
+            ),
+        )
+        for given, said in (("0s", "too short"), ("2d", "too long"))
+    ),
     (("set", "many"), "'many' is not a valid integer"),
     (("look",), "'look' is not one of"),
 ]

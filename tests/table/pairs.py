@@ -118,8 +118,7 @@ class Pair(Both):
         left = self.begun + patience_s(entry, table.engine) - self.time.now
         if left > 0:
             self.change._wait(left)
-        number = entry.generations[-1].number
-        table.lease.took(let_rule(table.catalog, "t", number, table.store))
+        table.lease.took(let_rule(table.catalog, "t", entry.generations[-1], table.store))
         assert self.change.counts == table.now().entry.ruling.counts
         self.change = None
 

@@ -154,7 +154,7 @@ def test_counts_wait_while_a_change_is_announced(pair: tuple[Table, Table]) -> N
         waited.append(seconds)
         moved_on(other, seconds)
         if len(waited) == 5:
-            let_rule(other.catalog, "logs", entry.generations[-1].number, other.store)
+            let_rule(other.catalog, "logs", entry.generations[-1], other.store)
 
     other.following.pause = pause
     assert {"hits": 10} == other.increment(ROWS[0], hits=10)
@@ -173,6 +173,42 @@ def test_counts_end_a_change_whose_setter_died(pair: tuple[Table, Table]) -> Non
     assert {"hits": 6} == other.increment(ROWS[1], hits=5)
     assert (66.0, 2) == (round(other.lease.clock()), other.buckets.ruling)
     assert {"hits": 7} == other.increment(ROWS[1], hits=1)
+
+
+def test_each_announcement_is_waited_for_in_full(pair: tuple[Table, Table], tmp_path: Path) -> None:
+    """One that follows between two looks of who waits has a time of its own, for all to know it."""
+    setter, counter = pair
+    bystander = client(design(), f"memory:{tmp_path}", Time(), counter.writing.stamps.clock)
+    everyone = (setter, counter, bystander)
+    elsewhere = {"host": "w2", "ts": 1}
+    under = [design(KEY.replace("16", str(n))).key.encode(elsewhere) for n in (16, 32, 64)]
+    assert 3 == len(set(under))
+    setter.put({**elsewhere, "hits": 1})
+    second = Change(setter, 32, pause=no_time)._announced()
+    counter.lease.renew()
+    third: list[float] = []
+
+    def pause(seconds: float) -> None:
+        for one in everyone:
+            moved_on(one, seconds)
+        if not third and counter.lease.clock() >= 65.0:
+            setter.lease.took(
+                let_rule(setter.catalog, "logs", second.generations[-1], setter.store)
+            )
+            bystander.lease.renew()
+            Change(setter, 64, pause=no_time)._announced()
+            third.append(counter.lease.clock())
+
+    counter.following.pause = pause
+    assert {"hits": 2} == counter.increment(elsewhere, hits=1)
+    assert (131.0, 3) == (round(counter.lease.clock()), counter.buckets.ruling)
+    assert [65.0] == [round(one) for one in third]
+    assert 2 == bystander.get(elsewhere)["hits"]
+    assert {"hits": 12} == bystander.increment(elsewhere, hits=10)
+    assert 12 == counter.get(elsewhere)["hits"]
+    bystander.delete(elsewhere)
+    assert counter.get(elsewhere) is None
+    bystander.close()
 
 
 def test_a_count_that_takes_too_long_is_told(pair: tuple[Table, Table]) -> None:
@@ -517,5 +553,5 @@ def test_how_long_a_client_goes_on_is_kept_with_the_table(url: str) -> None:
     for given, expected in ((None, 7.0), (3.0, 3.0), (500.0, 7.0)):
         with rowkey.open("logs", url, max_stale=given) as table:
             assert (7.0, expected) == (table.buckets.max_stale_s, table.lease.max_stale_s)
-    with pytest.raises(Refused, match="max_stale: 0 is no length of time"):
+    with pytest.raises(Refused, match="max_stale: 0 is too short"):
         rowkey.open("logs", url, max_stale=0)

@@ -12,6 +12,7 @@ import pytest
 import rowkey
 from rowkey.engines import Span
 from rowkey.errors import Conflict, DeclarationError, Unsupported
+from rowkey.render import buckets_document, buckets_lines
 from rowkey.table.generations.changing import Change
 from rowkey.table.generations.ruling import let_rule
 from table.buckets import FIELDS, KEY, ROWS, by_key, design, no_time
@@ -109,7 +110,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (KEY, 257, {}, [r"buckets: 257 numbers take 2 bytes, rows of bucket\(host, 16\) have 1"]),
     (KEY, 32, {"part": "salt"}, [r"part: 'salt' names none.*expected 0: bucket\(host, 16\)"]),
     (KEY, 32, {"part": 1}, ["part: 1 names none"]),
-    (KEY, 32, {"max_stale_s": 0}, ["max_stale: 0 is no length of time"]),
+    (KEY, 32, {"max_stale_s": 0}, ["max_stale: 0 is too short"]),
     (
         KEY, -1, {"part": 7, "max_stale_s": "1"},
         ["buckets: -1 is no number", "max_stale: '1' is no length", "part: 7 names none"],
@@ -195,6 +196,33 @@ def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
             assert given == table.get_many(given)
 
 
+@pytest.mark.parametrize("names_it", [True, False])
+def test_a_put_of_a_deleted_time_is_seen_where_the_bucket_is_another(names_it: bool) -> None:
+    """Where it is the same the delete hides it as ever, until the table is compacted."""
+    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED)
+    with client(stamped, "memory:", Time()) as table:
+        given = [{"host": f"h{n}", "at": 1_000, "n": n} for n in range(40)]
+        for row in given:
+            table.put(row)
+            table.delete(row if names_it else {"host": row["host"]})
+            table.put(row)
+        assert [None] * 40 == table.get_many(given)
+        before = [table.now().ruling.key.encode(row) for row in given]
+        set_buckets(table, 8)
+        for row in given:
+            table.put(row)
+        has_moved = [
+            table.now().ruling.key.encode(row) != key
+            for row, key in zip(given, before, strict=True)
+        ]
+        assert {True, False} == set(has_moved)
+        assert has_moved == [row is not None for row in table.get_many(given)]
+        table.compact()
+        for row in given:
+            table.put(row)
+        assert given == table.get_many(given)
+
+
 RETURNS = [
     (4, 8, 4, "16 or 24 or 32"),
     (16, 32, 8, "64 or 96 or 128"),
@@ -217,7 +245,7 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp(
         (mistake,) = refused.value.mistakes
         assert f"{back} may put a row where generation 1 had it and generation 2" in mistake.what
         assert near == mistake.allowed
-        assert mistake.remedy.endswith("ove the table to a new key.")
+        assert mistake.remedy.startswith("Otherwise make another table")
         for count in near.split(" or ") if near else ():
             Change(table, int(count))
     timed = STAMPED | {"at": {"type": "timestamp_ms", "nullable": True}}
@@ -365,7 +393,7 @@ def test_ids_that_are_given_out_do_not_disturb(tmp_path: Path) -> None:
 def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
     """Before another number rules they tell of it, and before clients go on longer of that."""
     change = Change(logs, 32, pause=no_time, max_stale_s=90.0)
-    change._announced()
+    announced = change._announced().generations[-1]
     assert "90" == logs.store.described[1]["rowkey.stale"]
     write = logs.catalog.write
 
@@ -374,7 +402,7 @@ def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
 
     logs.catalog.write = dies  # type: ignore[method-assign, assignment]
     with pytest.raises(Unsupported, match="it is lost"):
-        let_rule(logs.catalog, "logs", 2, logs.store)
+        let_rule(logs.catalog, "logs", announced, logs.store)
     words = logs.store.described[1]
     assert ("2", "1:0=16 2:0=32") == (words["rowkey.generation"], words["rowkey.live"])
     logs.catalog.write = write  # type: ignore[method-assign]
@@ -386,11 +414,16 @@ def test_the_words_of_the_table_are_never_behind(logs: Table) -> None:
 def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
     """An entry that was put back to what it was before the announcement is not ruled over."""
     before = logs.lease.renew()
-    Change(logs, 32, pause=no_time)._announced()
+    announced = Change(logs, 32, pause=no_time)._announced().generations[-1]
     now = logs.lease.renew()
-    logs.catalog.write("logs", before, now.version)
+    version = logs.catalog.write("logs", before, now.version)
     with pytest.raises(Unsupported, match="does not know its generation 2 any more"):
-        let_rule(logs.catalog, "logs", 2, logs.store)
+        let_rule(logs.catalog, "logs", announced, logs.store)
+    for again in (before.announcing({0: 64}, (), 5), before.announcing({0: 32}, (), 5)):
+        version = logs.catalog.write("logs", again, version)
+        with pytest.raises(Unsupported, match="expected that one, as it was announced"):
+            let_rule(logs.catalog, "logs", announced, logs.store)
+    assert "1" == logs.store.described[1]["rowkey.generation"]
 
 
 def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
@@ -422,3 +455,23 @@ def test_how_a_read_runs_tells_of_both(logs: Table) -> None:
     assert 1 == logs.explain("host = ?", "w3").fan_out
     assert "bucket(host, 32) and bucket(host, 16)" in found.warnings[-1]
     assert 32 == logs.explain("").fan_out
+
+
+def test_how_long_a_change_waits_is_told(logs: Table) -> None:
+    """While a shorter time is announced some go on for the longer one, and all wait for that."""
+    lone = logs.engine.exclusive
+    before = logs.buckets
+    assert (60.0, 60.0, 1.0 if lone else 66.0) == (
+        before.max_stale_s, before.longest_s, round(before.patience_s, 6)
+    )  # fmt: skip
+    Change(logs, 32, max_stale_s=0.5, pause=no_time)._announced()
+    amid = logs.buckets
+    assert (0.5, 60.0, before.patience_s) == (amid.max_stale_s, amid.longest_s, amid.patience_s)
+    waits = f"some for 60 s still; a change waits for {1 if lone else 66} s"
+    assert f"clients     go on for 0.5 s without the catalog, {waits}" in buckets_lines(amid)
+    document = buckets_document(amid)
+    assert (0.5, 60.0, 1.0 if lone else 66.0) == (
+        document["max_stale_s"], document["longest_s"], document["patience_s"]
+    )  # fmt: skip
+    set_buckets(logs, 32)
+    assert (0.5, 0.55) == (logs.buckets.longest_s, round(logs.buckets.patience_s, 6))

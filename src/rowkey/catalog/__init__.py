@@ -17,7 +17,7 @@ from rowkey.catalog.entry import (
 )
 from rowkey.catalog.lease import Lease, awake_or_asleep_s
 from rowkey.catalog.remembering import evolved, open_catalog, remember
-from rowkey.catalog.restoring import is_first, lapse, restored
+from rowkey.catalog.restoring import is_first, lapse, last_told, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "is_first",
     "is_told",
     "lapse",
+    "last_told",
     "open_catalog",
     "remember",
     "restored",

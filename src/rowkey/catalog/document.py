@@ -40,6 +40,7 @@ def text_of(entry: Entry, table: str, version: int, mark: str = "") -> str:
         ],
         "max_stale_s": entry.max_stale_s,
         "longest_s": entry.longest_s,
+        **({"born": entry.born} if entry.born else {}),
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -99,8 +100,9 @@ def _entry(document: dict[str, Any]) -> Entry:
     codes = {name: tuple(map(_text, values)) for name, values in document["codes"].items()}
     stale_s = _seconds(document.get("max_stale_s", MAX_STALE_S))
     longest_s = _seconds(document.get("longest_s", stale_s))
-    version = _whole(document["version"])
-    return Entry(_text(document["declaration"]), generations, codes, version, stale_s, longest_s)
+    version, born = _whole(document["version"]), _text(document.get("born", ""))
+    declaration = _text(document["declaration"])
+    return Entry(declaration, generations, codes, version, stale_s, longest_s, born)
 
 
 def _whole(value: Any, least: int = 1) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from math import isnan
 from typing import TYPE_CHECKING
 
 from rowkey.design import Design
@@ -50,6 +51,18 @@ class Generation:
     opened_ms: int | None
     rules: bool = True
 
+    def is_of(self, other: Generation) -> bool:
+        """Whether both are one generation, as it may be before it rules and since.
+
+        A number does not tell: a catalog that was lost gives it once more.
+
+        >>> told = Generation(2, {0: 32}, (), 1_000, rules=False)
+        >>> [told.is_of(Generation(2, {0: count}, (), 1_000)) for count in (32, 64)]
+        [True, False]
+        """
+        times = {self.opened_ms, other.opened_ms} - {None}
+        return (self.number, self.counts) == (other.number, other.counts) and len(times) < 2
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -64,6 +77,8 @@ class Entry:
         max_stale_s: seconds that a client goes on without having read the entry.
         longest_s: seconds that some client may still go on: more than `max_stale_s` while that is
             being lowered.
+        born: the word that tells the table from another one of its name, as it keeps that itself;
+            empty if nobody knows it.
     """
 
     declaration: str
@@ -72,6 +87,7 @@ class Entry:
     version: int = 0
     max_stale_s: float = MAX_STALE_S
     longest_s: float = MAX_STALE_S
+    born: str = ""
 
     @classmethod
     def of(
@@ -120,6 +136,35 @@ class Entry:
         """
         others = [one for one in reversed(self.generations) if one is not self.ruling]
         return (self.ruling, *others)
+
+    def follows(self, before: Entry) -> bool:
+        """Whether whoever goes by an earlier entry of a table may go by this one from now on.
+
+        A version does not tell: a catalog that was lost and put back, and a table that was dropped
+        and made anew, begin with the first once more. So everything that the earlier one has must
+        be in this one, and of one version both must be the same.
+
+        >>> first = Entry("", (Generation(1, {0: 4}, (), 5),), version=1)
+        >>> anew = replace(first, generations=(Generation(1, {0: 8}, (), 9),), version=7)
+        >>> later = replace(first.announcing({0: 8}, (), 9), version=2)
+        >>> [one.follows(first) for one in (first, later, anew, replace(later, version=1))]
+        [True, True, False, False]
+        """
+        if self.version < before.version or len({self.born, before.born} - {""}) > 1:
+            return False
+        pairs = zip(self.generations, before.generations, strict=False)
+        has_all = len(self.generations) >= len(before.generations) and all(
+            mine.is_of(one) and mine.rules >= one.rules for mine, one in pairs
+        )
+        return has_all and (self.version > before.version or self._is_like(before))
+
+    def _is_like(self, other: Entry) -> bool:
+        """Whether both say the same of what the table is; each has the generations of the other."""
+        told = [
+            (one.declaration, one.codes, len(one.generations), one.announced is None)
+            for one in (self, other)
+        ]
+        return told[0] == told[1]
 
     def announcing(
         self,
@@ -213,16 +258,28 @@ def counts_said(one: Generation) -> str:
     return ",".join(f"{place}={count}" for place, count in sorted(one.counts.items()))
 
 
-def check_stale(seconds: object) -> None:
+def check_stale(seconds: object, path: str = "max_stale", said: str = "") -> None:
     """Refuse what is no length of time that a client may go on without its catalog.
 
+    Args:
+        seconds: the time.
+        path: what it was given as, for the message.
+        said: how it was written, if not as this number.
+
     Raises:
-        Refused: it is none.
+        Refused: it is none, or too short or too long.
     """
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if not is_number or not 0 < seconds <= MOST_STALE_S:  # type: ignore[operator]
-        what = f"{shown(seconds)} is no length of time"
-        raise Refused("max_stale", what, f"seconds, above 0, at most {MOST_STALE_S:,.0f}")
+    what, told = "", repr(said) if said else shown(seconds)
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or isnan(seconds):
+        what = f"{told} is no length of time"
+    elif seconds <= 0:
+        what = f"{told} is too short"
+    elif seconds > MOST_STALE_S:
+        what = f"{told} is too long"
+    if what:
+        allowed = f"seconds, above 0, at most {MOST_STALE_S:,.0f}"
+        remedy = "A change of the number of buckets waits for a little longer."
+        raise Refused(path, what, "above 0s, at most 24h" if said else allowed, remedy)
 
 
 def counts_of(design: Design) -> dict[int, int]:

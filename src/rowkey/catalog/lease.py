@@ -12,7 +12,7 @@ from contextlib import suppress
 from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, NoReturn
 
-from rowkey.errors import RowkeyError, Unsupported
+from rowkey.errors import OneMistakeError, RowkeyError, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,9 @@ SOON = 3
 """Part of its time after which an entry is read again: two tries may fail before it ends."""
 AGAIN = 30
 """Part of its time that lies between two tries, so that a catalog that is down is not besieged."""
+
+BACK = "It goes on by itself once the catalog answers."
+ANEW = "Open the table again, if it is right so; else restore its catalog."
 
 CLOSING_S = 5.0
 """Seconds that a closed lease waits for an answer; then the catalog is closed under it."""
@@ -64,7 +67,7 @@ class Lease:
     >>> now[0] = 60.0
     >>> lease.entry()
     Traceback (most recent call last):
-    rowkey.errors.Unsupported: table t: the catalog does not know it any more. Open it again, ...
+    rowkey.errors.Unsupported: table t: the catalog does not know it any more; expected ...
     """
 
     def __init__(
@@ -85,7 +88,8 @@ class Lease:
         self._next = self._since
         self._lock = Lock()
         self._waiting = Lock()
-        self._failures, self._told = 0, ""
+        self._failures = 0
+        self._told: tuple[float, RowkeyError] | None = None
         self._thread: Thread | None = None
         self._is_changed = False
         self._is_closed = False
@@ -133,48 +137,80 @@ class Lease:
             return
         failures = self._failures
         with self._waiting:  # one asks for all
+            if not self.is_over:  # somebody has, or it was read behind them
+                return
             if self._failures > failures:
-                raise Unsupported(f"table {self.table}", self._told, self._allowed)
-            if self.is_over:
+                self._raise_lost()
+            try:
                 self.renew()
-
-    @property
-    def _allowed(self) -> str:
-        return f"at most {self.max_stale_s:g} s"
+            except Unsupported:
+                if self.is_over:
+                    raise
 
     def renew(self) -> Entry:
         """Read the entry now.
 
         Raises:
-            Unsupported: the catalog does not answer, does not know the table, or knows less of it
-                than was read before.
+            Unsupported: the catalog does not answer, does not know the table, or knows something
+                that does not follow from what was read before: it was put back, or the table was
+                made anew.
         """
-        at, stale_s = self.clock(), self.age_s
+        at, stale_s, before = self.clock(), self.age_s, self._entry
         try:
             found = self.catalog.read(self.table)
         except RowkeyError as problem:
-            what = f"its catalog has not answered for {stale_s:.0f} s: {problem}"
-            self._told, self._failures = what, self._failures + 1
-            raise Unsupported(f"table {self.table}", what, self._allowed) from problem
+            self._told, self._failures = (stale_s, problem), self._failures + 1
+            self._raise_lost()
         if found is None:
             self._refuse("the catalog does not know it any more")
         with self._lock:
-            if found.version < self._entry.version:
-                self._refuse(f"the catalog has version {found.version} of it, not the last one")
+            if found.version < self._entry.version and found.follows(before):
+                # It was asked before this client has written what it goes by now.
+                self._since = max(self._since, at)
+                return self._entry
+            self._accept(found)
             self._since = max(self._since, at)
-            if found.version > self._entry.version:
-                self._keep(found)
             return self._entry
 
+    def _raise_lost(self) -> NoReturn:
+        """Tell that the catalog did not answer when it was asked last, and why."""
+        assert self._told is not None
+        stale_s, problem = self._told
+        said, remedy = str(problem), BACK
+        if isinstance(problem, OneMistakeError):
+            why = problem.mistake
+            said, remedy = f"{why.path}: {why.what}", f"{why.remedy} {BACK}".strip()
+        what = f"its catalog has not answered for {stale_s:.0f} s: {said}"
+        allowed = f"an answer within {self.max_stale_s:g} s"
+        raise Unsupported(f"table {self.table}", what, allowed, remedy) from problem
+
+    def _accept(self, found: Entry) -> None:
+        """Go by an entry from now on, under the lock, if it follows from what is known.
+
+        If it does not nobody may go by what is known any longer: rows may stand elsewhere.
+        """
+        known = self._entry
+        if not found.follows(known):
+            self._since = min(self._since, self.clock() - self.max_stale_s)
+            if found.version < known.version:
+                self._refuse(f"the catalog has version {found.version} of it, not the last one")
+            self._refuse("its catalog was put back, or it was made anew")
+        if found.version > known.version:
+            self._keep(found)
+
     def _refuse(self, what: str) -> NoReturn:
-        remedy = "Open it again, if it was made anew; else restore its catalog."
-        raise Unsupported(f"table {self.table}", what, remedy=remedy)
+        allowed = f"its version {self._entry.version} as it was read here, or what came of that"
+        raise Unsupported(f"table {self.table}", what, allowed, ANEW)
 
     def took(self, entry: Entry) -> None:
-        """Go by an entry that this client has written itself."""
+        """Go by an entry that this client has written itself, or has found when it wanted to.
+
+        Raises:
+            Unsupported: it does not follow from what is known.
+        """
         with self._lock:
-            if entry.version > self._entry.version:
-                self._keep(entry)
+            if not self._entry.follows(entry):
+                self._accept(entry)
 
     def changed(self) -> None:
         """Have the entry read again in the background, for somebody has seen it change."""

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from rowkey.catalog.entry import (
+    BORN,
     COUNTS,
     DECLARATION,
     DESIGN,
@@ -50,7 +51,7 @@ def lapse(table: str, entry: Entry | None, words: Mapping[str, str]) -> str:
         told = f", with generation {words[GENERATION]}" if GENERATION in words else ""
         counts = f" and counts {words[COUNTS]}" if told and COUNTS in words else ""
         return f"the catalog does not know {table}, but the engine has it{told}{counts}"
-    there, known = _number(words), entry.generations[-1].number
+    there, known = last_told(words), entry.generations[-1].number
     if there > known:
         return f"the catalog has generation {known} of {table}, the table itself {there}"
     known_as = {one.number: counts_said(one) for one in entry.generations}
@@ -107,7 +108,13 @@ def restored(
         what = f"other parts of its key count than those of its design: {words.get(COUNTS, 'none')}"
         raise Unsupported("words", what, f"counts of the places {places or 'none'}", BACKUP)
     stale_s = _seconds(words)
-    return Entry(design.dumps(defaults=False), generations, max_stale_s=stale_s, longest_s=stale_s)
+    return Entry(
+        design.dumps(defaults=False),
+        generations,
+        max_stale_s=stale_s,
+        longest_s=stale_s,
+        born=words.get(BORN, ""),
+    )
 
 
 def _declared(table: str, words: Mapping[str, str]) -> Design:
@@ -132,7 +139,7 @@ def _declared(table: str, words: Mapping[str, str]) -> Design:
 
 def _live(words: Mapping[str, str], starts: Sequence[bytes]) -> tuple[Generation, ...]:
     """The generations that a table tells of, oldest first; when they were opened it does not."""
-    last = f"{_number(words)}:{words.get(COUNTS, '')}"
+    last = f"{last_told(words)}:{words.get(COUNTS, '')}"
     told = dict(one.partition(":")[::2] for one in (*words.get(LIVE, "").split(), last))
     try:
         found = {int(number): _counts(text) for number, text in told.items()}
@@ -165,8 +172,12 @@ def _seconds(words: Mapping[str, str]) -> float:
     return seconds
 
 
-def _number(words: Mapping[str, str]) -> int:
-    """The number of the last generation that a table tells of; 1 if it tells of none."""
+def last_told(words: Mapping[str, str]) -> int:
+    """The number of the last generation that a table tells of; 1 if it tells of none.
+
+    Raises:
+        Unsupported: the word is not as it was written.
+    """
     told = words.get(GENERATION, "1")
     if not told.isascii() or not told.isdigit() or not int(told):
         raise Unsupported("words", f"{GENERATION} is {told!r}", "a number from 1 on", BACKUP)

@@ -58,7 +58,10 @@ BUCKETS = {
     "parts[].buckets": "that number",
     "parts[].live": "the numbers that rows may stand under, that one first",
     "parts[].tells_apart": "fields by which it tells rows apart: then it cannot be changed",
-    "max_stale_s": "seconds that a client goes on without the catalog; a change waits for as long",
+    "max_stale_s": "seconds that a client goes on without the catalog",
+    "longest_s": "seconds that some client may still: more while a shorter time is announced",
+    "patience_s": "seconds that a change waits, one that is announced among them: a little more "
+    "than `longest_s`; 1 at most on an engine that one process has open",
     "gets": "row keys that a get tries",
     "scans": "ranges that a scan of all rows reads",
 }
@@ -84,11 +87,11 @@ CHANGED = {
     "generation": "number of the generation that rules now",
     "regions_split": "regions that were split",
     "gets.before": "row keys that a get tried",
-    "gets.after": "row keys that it tries until rows are moved",
+    "gets.after": "row keys that it tries from now on",
     "scans.before": "ranges that a scan of all rows read",
-    "scans.after": "ranges that it reads until rows are moved",
+    "scans.after": "ranges that it reads from now on",
     "reads.*.before": "ranges that a declared read read at most, by its name",
-    "reads.*.after": "ranges that it reads at most until rows are moved",
+    "reads.*.after": "ranges that it reads at most from now on",
 }
 
 
@@ -111,6 +114,8 @@ def buckets_document(found: Buckets) -> dict[str, Any]:
             for one in found.parts
         ],
         "max_stale_s": found.max_stale_s,
+        "longest_s": found.longest_s,
+        "patience_s": round(found.patience_s, 3),
         "gets": found.gets,
         "scans": found.scans,
     }
@@ -136,8 +141,10 @@ def buckets_lines(found: Buckets) -> Iterator[str]:
         yield "part        none counts"
     gets, scans = _said(found.gets, "row key"), _said(found.scans, "range")
     yield f"reads       {gets} for a get, {scans} for all rows"
-    stale = f"{found.max_stale_s:g} s"
-    yield f"clients     go on for {stale} without the catalog; a change waits for as long"
+    stale = f"for {found.max_stale_s:g} s without the catalog"
+    if found.longest_s > found.max_stale_s:
+        stale += f", some for {found.longest_s:g} s still"
+    yield f"clients     go on {stale}; a change waits for {found.patience_s:g} s"
 
 
 def history_document(found: Buckets) -> dict[str, Any]:
@@ -193,10 +200,10 @@ def changed_document(table: str, done: Changed) -> dict[str, Any]:
 
 
 def changed_lines(table: str, done: Changed) -> Iterator[str]:
-    """What a change of the number of buckets did, and what it costs until rows are moved."""
+    """What a change of the number of buckets did, and what it costs from now on."""
     regions = _said(done.regions, "region")
     yield f"{table}: {done.part} in place of {done.before:,}; {regions} split"
-    yield "until rows are moved, to find those of before:"
+    yield "from now on, to find the rows of before:"
     yield f"  a get tries {_said(done.gets[1], 'row key')} in place of {done.gets[0]:,}"
     for name, (before, after) in {"all rows": done.scans, **done.reads}.items():
         yield f"  {name}: {_said(after, 'range')} in place of {before:,}"

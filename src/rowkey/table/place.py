@@ -18,16 +18,17 @@ from rowkey.catalog import (
     is_first,
     is_told,
     lapse,
+    last_told,
     open_catalog,
     remember,
     restored,
     standing,
-    telling,
 )
 from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
 from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
+from rowkey.table.generations.ruling import TRIES, settle_told
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
@@ -157,14 +158,15 @@ class Place:
             self.is_made = True
             self.require_new()
         stale_s = MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
-        entry = Entry.of(design, keys, clock(), stale_s)
+        born = secrets.token_hex(8)
+        entry = replace(Entry.of(design, keys, clock(), stale_s), born=born)
         if before is not None:  # ids that somebody may have given out are never given out again
             entry = replace(entry, codes=before.codes)
         version = self.catalog.write(
             design.table, entry, None if before is None else before.version
         )
         told = spec_of(design, keys)
-        self.kept = {**told.attributes, BORN: secrets.token_hex(8)}
+        self.kept = {**told.attributes, BORN: born}
         spec = replace(told, attributes=self.kept)
         try:
             made = self.engine.create(spec, progress)
@@ -172,6 +174,20 @@ class Place:
             self._unremember(before, version)
             raise
         _compare_made(spec, made)
+        self._remember_made(entry)
+
+    def _remember_made(self, entry: Entry) -> None:
+        """Have the table remembered as it was made: who came second may have written another entry.
+
+        He puts back what was there once he finds the table. Whoever reads his before would take
+        it for another table's.
+        """
+        for _ in range(TRIES):
+            found = self.catalog.read(self.name)
+            if found is None or found.born == entry.born:
+                return
+            with suppress(Conflict):
+                self.catalog.write(self.name, replace(entry, codes=found.codes), found.version)
 
     def _unremember(self, before: Entry | None, version: int) -> None:
         """Put back what was remembered before a table could not be made, if nobody else has."""
@@ -187,6 +203,10 @@ class Place:
             raise missing(self.url, self.name, self.engine)
         since = awake_or_asleep_s()
         entry = self._entry()
+        if entry.ruling.number > last_told(self.kept):
+            # Who changed it died before this. Whoever may only read it leaves that to others.
+            with suppress(Refused, Unsupported):
+                settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(entry.design, entry, clock, since)
 
     def opened(self, design: Design, clock: Callable[[], int]) -> Table:
@@ -200,8 +220,7 @@ class Place:
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # It has changed, or who changed it died before this. What is about to rule is told before.
         if not (is_told(self.kept, entry) or is_told(self.kept, entry.ruled())):
-            store = self.engine.table(self.name)
-            store.annotate(telling(store.described[1], entry))
+            settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self) -> Entry:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from threading import Condition, Lock, get_ident
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING
 
 from rowkey.engines import now_ms
 from rowkey.errors import Unsupported
+from rowkey.table.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,10 +50,10 @@ class Stamps:
         """Of rows with a random salt: the timestamp of the last put, and the salt it went to."""
         self.counted: dict[bytes, int] = {}
         """Of rows with counters: a timestamp that the engine gave to none of them is above."""
-        self._held: dict[bytes, int] = {}
-        """Rows that one thread alone gives timestamps to, and that thread."""
         self._lock = Lock()
-        self._freed = Condition(self._lock)
+        self.turns = Turns(self._lock)
+        """Which thread alone gives timestamps to a row, and who waits for it."""
+        self._held, self._lines = self.turns.held, self.turns.lines
 
     @contextmanager
     def held(self, row: bytes) -> Iterator[None]:
@@ -60,22 +61,20 @@ class Stamps:
 
         What looks at a row and then changes it would else put below a change that it has seen.
 
-        Cost: 1 µs, and the time that another thread holds the row.
+        Raises:
+            Unsupported: others had it for longer than `WAIT_MOST_S` of `rowkey.table.turns`.
+
+        Cost: 1 µs, and the time of the threads that came before.
         """
         with self._lock:
-            self._await(row)
+            if self._held or self._lines or self.turns.for_all:
+                self.turns.take(row, keep=True)
             self._held[row] = get_ident()
         try:
             yield
         finally:
             with self._lock:
-                del self._held[row]
-                self._freed.notify_all()
-
-    def _await(self, row: bytes) -> None:
-        """Wait, under the lock, until no other thread holds a row."""
-        while self._held and self._held.get(row, get_ident()) != get_ident():
-            self._freed.wait()
+                self.turns.leave(row)
 
     def next(self, row: bytes, count: int = 1) -> int:
         """The first of some timestamps in a row that are this mutation's alone.
@@ -84,10 +83,14 @@ class Stamps:
             row: the row key.
             count: how many are taken: 2 for a delete and the put that follows it.
 
+        Raises:
+            Unsupported: others had the row for too long.
+
         Cost: 0.4 µs.
         """
         with self._lock:
-            self._await(row)
+            if self._held or self._lines:
+                self.turns.take(row, keep=False)
             self._tick()
             copied, _ = self.copies.get(row, (-1, 0))
             stamp = max(self._free(row), copied + 1)
@@ -103,7 +106,8 @@ class Stamps:
         Cost: 0.4 µs.
         """
         with self._lock:
-            self._await(row)
+            if self._held or self._lines:
+                self.turns.take(row, keep=False)
             self._tick()
             return self._free(row)
 
@@ -129,14 +133,18 @@ class Stamps:
     def above_all(self, *, alone: bool) -> int:
         """A timestamp above all that were given to any row; later ones are not below it.
 
+        It waits for those who have a row by now, and whoever comes later to have one waits for it.
+
         Args:
             alone: whether later ones are above it, as copies need that only time tells apart.
+
+        Raises:
+            Unsupported: some had one for too long.
 
         Cost: 0.1 µs for each row that was changed in this millisecond.
         """
         with self._lock:
-            while self._held:
-                self._freed.wait()
+            self.turns.take_all()
             self._tick()
             given = [*self.last.values(), *self.counted.values()]
             given += [stamp for stamp, _ in self.copies.values()]

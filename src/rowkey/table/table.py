@@ -119,7 +119,9 @@ class Table:
 
         Where a time of the row is the timestamp of its cells, a delete that names it takes that
         version away, one without it all up to now. A put of a deleted time stays invisible until
-        `compact` has dropped the delete. Source: HBase book, "Deletes mask Puts".
+        `compact` has dropped the delete; and if the number of buckets was changed since, it is seen
+        where it has another bucket now: there nothing was deleted at that time. Source: HBase book,
+        "Deletes mask Puts".
 
         Args:
             row: the fields of its key; others are not looked at.
@@ -307,7 +309,7 @@ class Table:
     @property
     def buckets(self) -> Buckets:
         """The numbers of buckets that rows are written and found under."""
-        return Buckets.of(self.now())
+        return Buckets.of(self.now(), self.engine)
 
     def set_buckets(
         self,

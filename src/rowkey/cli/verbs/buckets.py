@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from rowkey.table import Changed, Table
 
 
+OPTION = "--max-stale"
+
+
 @click.command(short_help="How many buckets a table has; another number for one in use.")
 @click.argument("what", type=click.Choice(["show", "set", "history"]))
 @DESIGN
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     help="Which part of the key, where several count: its place from 0, its kind, or as written.",
 )
 @click.option(
-    "--max-stale",
+    OPTION,
     metavar="TIME",
     help="How long clients may go on without the catalog from now on, such as 30s.",
 )
@@ -65,10 +68,11 @@ def command(
         raise click.UsageError(f"{what} takes no number, no --part and no --max-stale.")
     if what == "set" and count is None:
         raise click.UsageError("set takes a table and the number of buckets it is to have.")
+    stale_s = None if max_stale is None else _seconds(max_stale)
     with opened(design, url) as table:
         if what == "set":
             assert count is not None
-            done = _set(table, count, part, max_stale, progress)
+            done = _set(table, count, part, stale_s, progress)
             name = table.design.table
             if output == "json":
                 print_json(render.changed_document(name, done))
@@ -86,13 +90,29 @@ def command(
             print_lines(lines(found))
 
 
-def _set(
-    table: Table, count: int, part: str | None, max_stale: str | None, progress: str
-) -> Changed:
-    """Change the number of buckets, and show how far it is."""
+def _seconds(told: str) -> float:
+    """The time that clients may go on without the catalog.
+
+    Raises:
+        Refused: it is none.
+    """
+    from rowkey.catalog import check_stale
+    from rowkey.errors import Refused
     from rowkey.schema import read_duration
 
-    stale_s = None if max_stale is None else read_duration(max_stale).nanoseconds / 1e9
+    try:
+        seconds = read_duration(told).nanoseconds / 1e9
+    except Refused as refusal:
+        why = refusal.mistake
+        raise Refused(OPTION, why.what, why.allowed, "Give a time such as 30s.") from None
+    check_stale(seconds, OPTION, told)
+    return seconds
+
+
+def _set(
+    table: Table, count: int, part: str | None, stale_s: float | None, progress: str
+) -> Changed:
+    """Change the number of buckets, and show how far it is."""
     place = int(part) if part is not None and part.isdecimal() else part
     with (
         progress_to(progress, "splitting", "regions") as split,

@@ -10,7 +10,14 @@ from rowkey.catalog import check_stale
 from rowkey.design import prefixes_of
 from rowkey.errors import Conflict, DeclarationError, Mistakes, Refused, Unsupported, shown
 from rowkey.table.generations.counting import apart_by, counted_parts, fan_out
-from rowkey.table.generations.ruling import TRIES, keep_told, let_rule, patience_s
+from rowkey.table.generations.ruling import (
+    AGAIN,
+    TRIES,
+    keep_told,
+    let_rule,
+    patience_s,
+    settle_told,
+)
 from rowkey.table.generations.ties import coming_back
 
 if TYPE_CHECKING:
@@ -28,6 +35,8 @@ MOST = 65_536
 """Numbers that a part takes at most. Source: two bytes."""
 NEAR = 3
 """Numbers that are named in place of one that cannot be had."""
+ANOTHER = "Otherwise make another table, with the key that is wanted, and load the rows into it."
+"""The way out of what no other number can do: rows of a table do not move to another key."""
 STEP_S = 0.25
 """Seconds between two looks at the clock."""
 
@@ -113,7 +122,7 @@ class Change:
         term, path = str(design.key.terms[place]), f"key[{place}]"
         if names := apart_by(design, place):
             what = f"{term} tells rows apart by {', '.join(names)}, which the rest of the key lacks"
-            remedy = "Under another number other rows would be one: move the table to a new key."
+            remedy = "Under another number other rows would be one. " + ANOTHER
             mistakes.add(path, what, "a part that follows from the rest of the key", remedy)
         if mistakes.found:
             return
@@ -129,7 +138,7 @@ class Change:
         widths = [one.key.parts[place].framing.width for one in (design, new)]
         if widths[0] != widths[1]:
             what = f"{self.count} numbers take {widths[1]} bytes, rows of {term} have {widths[0]}"
-            remedy = "Declare width=2 when a table is made, or move it to a new key."
+            remedy = f"{ANOTHER} Declare width=2 there."
             mistakes.add("buckets", what, "a number of as many bytes", remedy)
         self._check_times(place, mistakes)
 
@@ -149,8 +158,7 @@ class Change:
             "one time is the later"
         )
         near = " or ".join(map(str, self._near(place)))
-        remedy = "Or move the table to a new key." if near else "Move the table to a new key."
-        mistakes.add("buckets", what, near, remedy)
+        mistakes.add("buckets", what, near, ANOTHER)
 
     def _coming_back(self, place: int, count: int) -> tuple[Generation, Generation] | None:
         """Two generations between whose places rows could not be told under a number."""
@@ -189,9 +197,8 @@ class Change:
         regions = self._split()
         entry = self._announced()
         self._wait(patience_s(entry, self.table.engine))
-        number = entry.generations[-1].number
-        self._take(let_rule(self.table.catalog, self._name, number, self.table.store))
-        keep_told(self.table.store, self.table.now().entry)
+        announced = entry.generations[-1]
+        self._take(let_rule(self.table.catalog, self._name, announced, self.table.store))
         before, after, place = self._written_before(), self.table.now(), self.place
         return Changed(
             part=str(after.ruling.key.terms[place]),
@@ -220,7 +227,9 @@ class Change:
     def _read(self) -> Entry:
         entry = self.table.catalog.read(self._name)
         if entry is None:
-            raise Unsupported(f"table {self._name}", "the catalog does not know it any more")
+            what = "the catalog does not know it any more"
+            allowed, remedy = "the entry that was read", "Open it again: that tells more."
+            raise Unsupported(f"table {self._name}", what, allowed, remedy)
         return entry
 
     def _require_free(self, entry: Entry) -> bool:
@@ -241,8 +250,8 @@ class Change:
             raise Conflict(f"table {self._name}", what, "no other change at the time", remedy)
         if entry.generations != self.before.entry.generations:
             what = "somebody else has changed its buckets meanwhile"
-            remedy = "Look at what it has now: rowkey buckets show."
-            raise Conflict(f"table {self._name}", what, remedy=remedy)
+            allowed, remedy = "those it had", "Look at what it has now: rowkey buckets show."
+            raise Conflict(f"table {self._name}", what, allowed, remedy)
         return False
 
     def _told_another(self, announced: Generation, stale_s: float) -> Conflict:
@@ -292,10 +301,13 @@ class Change:
                 try:
                     entry = replace(new, version=catalog.write(name, new, entry.version))
                 except Conflict:
-                    continue  # an id was given out meanwhile, or somebody else has announced
+                    # An id was given out meanwhile, or somebody else has announced.
+                    settle_told(catalog, name, self.table.store)
+                    continue
+                settle_told(catalog, name, self.table.store)
             self._take(entry)
             return entry
-        raise Conflict(f"table {name}", f"{TRIES:,} changes were overtaken")
+        raise Conflict(f"table {name}", f"{TRIES:,} changes were overtaken", "", AGAIN)
 
     def _take(self, entry: Entry) -> None:
         self.table.lease.took(entry)

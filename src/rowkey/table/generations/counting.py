@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rowkey.catalog import counts_of
 from rowkey.plan import example_of, plan_read
 from rowkey.schema import Equal
+from rowkey.table.generations.ruling import patience_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.catalog import Generation
     from rowkey.design import Design
+    from rowkey.engines import Engine
     from rowkey.plan import Read
     from rowkey.schema import Bounds
     from rowkey.table.generations.live import Live
@@ -54,7 +56,9 @@ class Buckets:
         parts: the parts of its key that count.
         generations: those that rows may stand under, oldest first.
         ruling: the number of the one that is written.
-        max_stale_s: seconds that a client goes on without the catalog, which a change waits for.
+        max_stale_s: seconds that a client goes on without the catalog.
+        longest_s: seconds that some may still go on: more while a shorter time is announced.
+        patience_s: seconds that a change waits, one that is announced among them.
         gets: row keys that a get tries.
         scans: ranges that a scan of all rows reads.
     """
@@ -64,12 +68,14 @@ class Buckets:
     generations: tuple[Generation, ...]
     ruling: int
     max_stale_s: float
+    longest_s: float
+    patience_s: float
     gets: int
     scans: int
 
     @classmethod
-    def of(cls, live: Live) -> Buckets:
-        """The numbers of a table as it is."""
+    def of(cls, live: Live, engine: Engine) -> Buckets:
+        """The numbers of a table as it is, on an engine."""
         entry, design = live.entry, live.ruling
         return cls(
             table=design.table,
@@ -77,6 +83,8 @@ class Buckets:
             generations=entry.generations,
             ruling=entry.ruling.number,
             max_stale_s=entry.max_stale_s,
+            longest_s=entry.longest_s,
+            patience_s=patience_s(entry, engine),
             gets=live.places,
             scans=fan_out(live.design),
         )

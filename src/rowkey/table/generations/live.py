@@ -106,9 +106,7 @@ class Live:
         terms = zip(*(one.key.terms for one in self.designs), strict=True)
         each = [tuple(dict.fromkeys(map(str, one))) for one in terms]
         said = [" and ".join(one) for one in each if len(one) > 1]
-        note = (
-            f"rows stand under {', '.join(said)}: the ranges of each are read until rows are moved"
-        )
+        note = f"rows stand under {', '.join(said)}: the ranges of each are read"
         return replace(found, warnings=(*found.warnings, note))
 
     def rank(self, piece: Piece) -> int:
@@ -299,17 +297,25 @@ class Following:
             known = self.lease.renew()
         if known.ruling != live.entry.ruling:
             what = "its buckets were changed while a count was on its way, which may be lost"
-            raise Unsupported(f"table {live.design.table}", what, remedy="Look at the row.")
+            allowed = f"a count that is made within {self.lease.max_stale_s:g} s"
+            remedy = "Look at the row, and count again if it lacks that."
+            raise Unsupported(f"table {live.design.table}", what, allowed, remedy)
 
     def _settled(self) -> Live:
-        """What the table is once no generation is announced."""
+        """What the table is once no generation is announced.
+
+        Each one that is met is waited for in full, from when it was met: the next may be announced
+        between two looks.
+        """
         live, clock = self.now(), self.lease.clock
-        since = clock()
+        waited_for, since = live.entry.announced, clock()
         while (announced := live.entry.announced) is not None:
+            if waited_for is None or not announced.is_of(waited_for):
+                waited_for, since = announced, clock()
             patience = patience_s(live.entry, self._engine)
             if clock() - since >= patience:
                 name, store = live.design.table, self._of[1]
-                self.lease.took(let_rule(self.lease.catalog, name, announced.number, store))
+                self.lease.took(let_rule(self.lease.catalog, name, announced, store))
             else:
                 self.pause(min(max(patience / LOOKS, LEAST_PAUSE_S), MOST_PAUSE_S))
                 self.lease.renew()

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import is_told, telling
+from rowkey.catalog import is_told, lapse, last_told, telling
 from rowkey.errors import Conflict, Unsupported
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, Entry
+    from rowkey.catalog import Catalog, Entry, Generation
     from rowkey.engines import Engine, Store
 
 MARGIN = 1.1
@@ -23,6 +23,7 @@ calls that are on their way."""
 ALONE_S = 1.0
 """Seconds that are waited where nobody but this process can have the table open: for its threads
 that are amid a call."""
+AGAIN = "Try again."
 TRIES = 1_000
 """Times that the entry is written again because somebody else wrote it meanwhile."""
 
@@ -33,14 +34,49 @@ def patience_s(entry: Entry, engine: Engine) -> float:
     return min(ALONE_S, longest_s) if engine.exclusive else longest_s
 
 
-def keep_told(store: Store, entry: Entry) -> None:
-    """Have a table's own words repeat an entry, so that a lost catalog can be put back by them."""
+def keep_told(store: Store, entry: Entry) -> bool:
+    """Have a table's own words repeat an entry, so that a lost catalog can be put back by them.
+
+    Words that tell of a generation which the entry has not stay: whoever comes with it is behind,
+    or his catalog has lost some. And one that is about to rule is told before, so that what they
+    tell of it stays as well.
+
+    Args:
+        store: the engine's table.
+        entry: what the catalog has of it, or is about to have.
+
+    Returns:
+        Whether they had to be changed.
+    """
     kept = store.described[1]
-    if not is_told(kept, entry):
-        store.annotate(telling(kept, entry))
+    if lapse("", entry, kept):
+        return False
+    if entry.announced is not None and last_told(kept) == entry.announced.number:
+        entry = entry.ruled()
+    if is_told(kept, entry):
+        return False
+    store.annotate(telling(kept, entry))
+    return True
 
 
-def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
+def settle_told(catalog: Catalog, table: str, store: Store) -> None:
+    """Have a table's own words repeat what the catalog has, whoever else writes either meanwhile.
+
+    Words are written over without a comparison: who stood still before he wrote may have put back
+    older ones. So whoever wrote some reads the catalog again, until both agree.
+
+    Raises:
+        Unsupported: the catalog does not answer.
+        Conflict: the entry changes faster than it can be read.
+    """
+    for _ in range(TRIES):
+        entry = catalog.read(table)
+        if entry is None or not keep_told(store, entry):
+            return
+    raise Conflict(f"table {table}", f"{TRIES:,} changes of its words were overtaken", "", AGAIN)
+
+
+def let_rule(catalog: Catalog, table: str, announced: Generation, store: Store) -> Entry:
     """Let a generation rule that everyone knows of; one that rules already is left as it is.
 
     The table's own words say so first: should the catalog be lost, nobody takes the number before
@@ -49,7 +85,8 @@ def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
     Args:
         catalog: where the table is remembered.
         table: its name.
-        number: the generation's.
+        announced: the generation, as it was when its time began. Another one of its number, as a
+            catalog that was lost may have, is not let rule: nobody has waited for it.
         store: the engine's table.
 
     Raises:
@@ -58,15 +95,19 @@ def let_rule(catalog: Catalog, table: str, number: int, store: Store) -> Entry:
     """
     for _ in range(TRIES):
         entry = catalog.read(table)
-        if entry is None or not any(one.number == number for one in entry.generations):
-            what = f"the catalog does not know its generation {number} any more"
-            raise Unsupported(f"table {table}", what, remedy="Look at rowkey buckets history.")
-        if entry.announced is None or entry.announced.number != number:
+        if entry is None or not any(map(announced.is_of, entry.generations)):
+            what = f"the catalog does not know its generation {announced.number} any more"
+            allowed, remedy = "that one, as it was announced", "Look at rowkey buckets history."
+            raise Unsupported(f"table {table}", what, allowed, remedy)
+        if entry.announced is None or not announced.is_of(entry.announced):
+            settle_told(catalog, table, store)
             return entry
         ruled = entry.ruled()
         keep_told(store, ruled)
         try:
-            return replace(ruled, version=catalog.write(table, ruled, entry.version))
+            ruled = replace(ruled, version=catalog.write(table, ruled, entry.version))
         except Conflict:
             continue  # an id was given out meanwhile, or somebody else has let it rule
-    raise Conflict(f"table {table}", f"{TRIES:,} changes were overtaken")
+        settle_told(catalog, table, store)
+        return ruled
+    raise Conflict(f"table {table}", f"{TRIES:,} changes were overtaken", "", AGAIN)

@@ -160,7 +160,8 @@ class Scan:
         self._resume, self._given = resume, given
         if self.copies.scattered or self.plan.merged != merged:
             what = "its number of buckets was changed while it was read"
-            raise Unsupported(f"table {self.design.table}", what, remedy="Read it again.")
+            allowed = "ranges that have one number each, so that their rows have one order"
+            raise Unsupported(f"table {self.design.table}", what, allowed, "Read it again.")
         self.start = self.last = start
 
     @property

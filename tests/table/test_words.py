@@ -1,0 +1,172 @@
+"""The words that a table keeps of its entry, where several write them: never left behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.catalog import is_told
+from rowkey.engines.backends import memory
+from rowkey.errors import Conflict, RowkeyError, Unsupported
+from rowkey.table import repair_catalog
+from rowkey.table.generations.changing import Change
+from rowkey.table.generations.ruling import keep_told, let_rule
+from table.buckets import FIELDS, design, no_time
+from table.clients import Time, client, set_buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from rowkey.table import Table
+
+MORE = {**FIELDS, "more": {"type": "text", "nullable": True}}
+BEFORE, SINCE = {"host": "w2", "ts": 1}, {"host": "w1", "ts": 1}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """Where the table is."""
+    return f"memory:{tmp_path}"
+
+
+@pytest.fixture
+def pair(place: str) -> Iterator[tuple[Table, Table]]:
+    """Somebody who changes the table, and somebody who is slow; a row stands under 16."""
+    with client(design(), place, Time()) as quick, client(design(), place, Time()) as slow:
+        quick.put(BEFORE)
+        yield quick, slow
+
+
+def stands_still(then: Callable[[], object], patch: pytest.MonkeyPatch) -> None:
+    """Whoever is next to write words has read the older ones, and others go on before he writes."""
+    store = memory._MemoryStore
+    annotate = store.annotate
+
+    def late(one: Any, words: Mapping[str, str]) -> None:
+        patch.setattr(store, "annotate", annotate)
+        then()
+        annotate(one, words)
+
+    patch.setattr(store, "annotate", late)
+
+
+def opens(slow: Table, place: str) -> None:
+    """Opens the table with a safe change of its design."""
+    del slow
+    rowkey.open(design(fields=MORE), place).close()
+
+
+def announces(slow: Table, place: str) -> None:
+    """Announces another number, and lets clients go on for longer."""
+    del place
+    pause = slow.lease.clock.pause  # type: ignore[attr-defined]
+    with pytest.raises(Conflict, match="somebody else has changed its buckets meanwhile"):
+        Change(slow, 8, max_stale_s=90.0, pause=pause).run()
+
+
+@pytest.mark.parametrize("does", [opens, announces])
+def test_who_stood_still_puts_back_no_older_words(
+    does: Callable[[Table, str], None],
+    pair: tuple[Table, Table],
+    place: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What he has written he compares with the catalog, and writes what that has."""
+    quick, slow = pair
+
+    def others() -> None:
+        set_buckets(quick, 64, max_stale_s=30.0)
+        quick.put({**SINCE, "note": "under 64"})
+
+    stands_still(others, monkeypatch)
+    does(slow, place)
+    hold_together(quick)
+    assert "30" == quick.store.described[1]["rowkey.stale"]
+    lost_and_found(quick, place)
+
+
+def test_who_stood_still_before_he_let_it_rule(
+    pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have let it rule, and the next one."""
+    quick, slow = pair
+    announced = Change(quick, 32, pause=no_time)._announced().generations[-1]
+
+    def others() -> None:
+        quick.lease.took(let_rule(quick.catalog, "logs", announced, quick.store))
+        set_buckets(quick, 64)
+        quick.put({**SINCE, "note": "under 64"})
+
+    stands_still(others, monkeypatch)
+    assert 3 == let_rule(slow.catalog, "logs", announced, slow.store).ruling.number
+    hold_together(quick)
+    lost_and_found(quick, place)
+
+
+def test_older_words_do_not_replace_later_ones(pair: tuple[Table, Table]) -> None:
+    """An entry of before, one of another generation 2, and what is about to rule and was told."""
+    quick, _ = pair
+    first = quick.lease.known
+    announced = Change(quick, 32, pause=no_time)._announced()
+    assert not keep_told(quick.store, announced)
+    assert keep_told(quick.store, announced.ruled())
+    told = quick.store.described[1]
+    assert "2" == told["rowkey.generation"]
+    for older in (first, first.announcing({0: 64}, (), 9), announced, announced.ruled()):
+        assert not keep_told(quick.store, older)
+    assert told == quick.store.described[1]
+
+
+@pytest.mark.parametrize("named", ["logs", design(), design(fields=MORE)])
+def test_who_opens_it_brings_older_words_up(
+    named: rowkey.Design | str, pair: tuple[Table, Table], place: str
+) -> None:
+    """Whoever wrote them may have died before he looked again."""
+    quick, _ = pair
+    words = quick.store.described[1]
+    set_buckets(quick, 64)
+    quick.put({**SINCE, "note": "under 64"})
+    quick.store.annotate(words)
+    rowkey.open(named, place).close()
+    hold_together(quick)
+    lost_and_found(quick, place)
+
+
+def test_who_may_only_read_it_opens_it(
+    pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its name, though its words are behind and he may not write them."""
+    quick, _ = pair
+    words = quick.store.described[1]
+    set_buckets(quick, 64)
+    quick.store.annotate(words)
+
+    def denied(*_: object) -> None:
+        raise Unsupported("logs", "you may not", remedy="Ask.")
+
+    monkeypatch.setattr(memory._MemoryStore, "annotate", denied)
+    with rowkey.open("logs", place) as table:
+        assert BEFORE.items() <= table.scan().first().items()
+    with pytest.raises(Unsupported, match="you may not"):
+        rowkey.open(design(), place)
+
+
+def hold_together(table: Table) -> None:
+    """The words of a table repeat its entry."""
+    entry = table.catalog.read("logs")
+    assert entry is not None
+    assert is_told(table.store.described[1], entry)
+
+
+def lost_and_found(table: Table, place: str) -> None:
+    """With its catalog lost a table is not opened as it once was; put back, it has every row."""
+    table.catalog.remove("logs")
+    with pytest.raises(RowkeyError, match=r"with generation . and counts 0=64\. Run rowkey repair"):
+        rowkey.open(design(), place)
+    repair_catalog(design(), place, mend=True)
+    with rowkey.open("logs", place) as found:
+        assert "under 64" == found.get(SINCE)["note"]
+        assert 2 == found.count()
