@@ -1,5 +1,8 @@
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import com.stumbleupon.async.Deferred;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import net.opentsdb.core.TSDB;
 import net.opentsdb.utils.Config;
@@ -25,15 +28,17 @@ public final class Points {
     int metrics = Integer.parseInt(args[2]);
     int hosts = Integer.parseInt(args[3]);
     int hours = Integer.parseInt(args[4]);
+    List<Deferred<Object>> sent = new ArrayList<>(); // it sends them on once a second
     for (int hour = 0; hour < hours; hour++) {
       for (int metric = 0; metric < metrics; metric++) {
         for (int host = 0; host < hosts; host++) {
           long at = FIRST_S + hour * HOUR_S + 60L * host;
           Map<String, String> tags = Map.of("host", "web-" + host);
-          tsdb.addPoint("sys.load." + metric, at, hour, tags).join(PATIENCE_MS);
+          sent.add(tsdb.addPoint("sys.load." + metric, at, hour, tags));
         }
       }
     }
+    Deferred.group(sent).join(PATIENCE_MS);
     tsdb.shutdown().join(PATIENCE_MS);
     System.exit(0); // its timers would go on
   }
