@@ -51,7 +51,7 @@ public final class Points {
       words.overrideConfig("tsd.storage.hbase." + table + "_table", prefix + name);
     }
     words.overrideConfig("tsd.core.auto_create_metrics", "true");
-    words.overrideConfig("tsd.core.meta.enable_tsuid_incrementing", "true");
+    words.overrideConfig("tsd.core.meta.enable_tsuid_tracking", "true");
     return words;
   }
 }
