@@ -25,7 +25,15 @@ from rowkey.catalog import (
     standing,
 )
 from rowkey.engines import Ask, Span, TableSpec
-from rowkey.errors import Conflict, DesignRefused, DriftError, Mistake, Refused, Unsupported
+from rowkey.errors import (
+    Conflict,
+    DesignRefused,
+    DriftError,
+    Mistake,
+    Refused,
+    RowkeyError,
+    Unsupported,
+)
 from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
 from rowkey.table.generations.ruling import TRIES, settle_told
@@ -205,7 +213,7 @@ class Place:
         entry = self._entry()
         if entry.ruling.number > last_told(self.kept):
             # Who changed it died before this. Whoever may only read it leaves that to others.
-            with suppress(Refused, Unsupported):
+            with suppress(RowkeyError):
                 settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(entry.design, entry, clock, since)
 
