@@ -66,6 +66,13 @@ def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count:
     assert 0.9 == pytest.approx(busy, abs=0.01)
 
 
+def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
+    """What the table counts of reads is less by every scan, not by the one that found something."""
+    found = looked([START_MS + n // 60 for n in range(12_000)])
+    assert sum(found.asked.values()) > len(found.keys) == sum(found.read.values())
+    assert sum(looked([START_MS + n for n in range(300)]).asked.values()) == 300
+
+
 def test_what_came_at_once_is_read_in_part() -> None:
     """Of more rows of one millisecond than a look reads it takes the first, and says so."""
     found = looked([START_MS + 7] * 12_000)

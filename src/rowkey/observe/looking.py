@@ -6,8 +6,9 @@ the last moments gives a sample of what came.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -15,7 +16,7 @@ from rowkey.engines import Ask, Span
 from rowkey.errors import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -52,6 +53,7 @@ class Look:
         part: share of the interval that was looked at, its end.
         most: rows that were read of a region at most; where there are as many, there may be more.
             0 where the reading was broken off, so that there may be more of any.
+        asked: rows that were read in all to find it, by the first key of their region.
     """
 
     rows: pa.RecordBatch
@@ -60,6 +62,7 @@ class Look:
     read: dict[bytes, int]
     part: float = 1.0
     most: int = MOST
+    asked: Mapping[bytes, int] = field(default_factory=dict)
 
     @property
     def is_readable(self) -> bool:
@@ -119,9 +122,10 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
     length_ms = min(_length_ms(interval), whole_ms)
     least, most = 0, whole_ms + 1  # the longest that was too short, and the shortest too long
     best = found = _looked(store, design, interval, until_ms, length_ms)
+    asked = Counter(found.read)
     for _ in range(SCANS - 1):
         if found.is_enough:
-            return found
+            break
         if found.is_full:
             most = length_ms
         else:
@@ -130,8 +134,9 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
         if not least < length_ms < most:
             break
         found = _looked(store, design, interval, until_ms, length_ms)
+        asked += Counter(found.read)
         best = max(best, found, key=lambda one: (one.is_enough, len(one.keys) + one.strange))
-    return best
+    return replace(best, asked=asked)
 
 
 def _looked(

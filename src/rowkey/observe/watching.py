@@ -130,7 +130,7 @@ class Watch:
     def look(self, interval: Interval, found: Look) -> None:
         """Add what was written in the last interval."""
         self.looks.append((interval, found))
-        self._own = found.read
+        self._own = found.asked
 
     @property
     def recent(self) -> list[Interval]:
