@@ -16,7 +16,7 @@ from rowkey.keys import TRANSFORMS, TYPES, Change, Nullable
 KINDS = [*sorted(TYPES), *sorted(TRANSFORMS)]
 
 PER_KIND = settings(max_examples=max(settings().max_examples // 4, 1))
-"""Each law is tried on each of three dozen kinds, so a sixth of the examples for each is many."""
+"""Each law is tried on each of three dozen kinds, so a fourth of the examples for each is many."""
 
 
 @pytest.fixture(params=KINDS, scope="module")

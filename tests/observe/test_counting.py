@@ -190,6 +190,20 @@ def test_heat_is_seen_while_an_idle_region_moves() -> None:
     assert "unknown" == standing(intervals[6:7], "writes").word
 
 
+def test_a_rate_is_not_believed_for_long() -> None:
+    """A region that is opened anew again and again may be so for what it does now."""
+    cluster = Cluster.of(3, 12)
+    counts = [cluster.counted(0.0)]
+    for number in range(1, 11):
+        for place in range(12):
+            cluster.write(place, 2 if place == 7 else 400)
+        if number > 3:
+            cluster.move(7, number)
+        counts.append(cluster.counted(float(number)))
+    found = standing([between(*pair) for pair in pairwise(counts)], "writes")
+    assert 3 + 2 == found.windows
+
+
 def test_a_busy_region_that_moves_leaves_nothing_to_judge() -> None:
     """Where what is not known did much before, nothing is concluded from the interval."""
     cluster = Cluster.of(3, 12)

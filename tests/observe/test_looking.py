@@ -74,10 +74,27 @@ def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
 
 
 def test_what_came_at_once_is_read_in_part() -> None:
-    """Of more rows of one millisecond than a look reads it takes the first, and says so."""
+    """Of more rows of one millisecond than are read it takes some of each region, and says so."""
     found = looked([START_MS + 7] * 12_000)
-    assert found.is_full
-    assert WANTED <= len(found.keys) <= MOST
+    assert frozenset({b"h7"}) == found.cut
+    assert [WANTED, WANTED] < [found.read[b"h7"] + 1, len(found.keys)]
+    assert {b"", *SPLITS} == found.read.keys()
+
+
+def test_a_few_rows_that_are_all_are_better_than_many_that_are_not() -> None:
+    """Behind a burst of one millisecond the calm stream is looked at, all of it."""
+    calm = [START_MS + 5 * n for n in range(400)]
+    found = looked([*[START_MS + 1] * 12_000, *calm])
+    assert not found.is_full
+    assert 300 <= len(found.keys) <= 400
+
+
+def test_what_comes_while_it_is_read_is_not_of_the_interval() -> None:
+    """A writer that goes on does not fill the look with what came later."""
+    before, after = ([at + n // 4 for n in range(8_000)] for at in (START_MS, END_MS + 500))
+    found = looked([*before, *after], [1_000, 1_000, 1_000, 5_000])
+    assert ENOUGH <= len(found.keys) <= MOST
+    assert all(DESIGN.key.decode(key)["ts"] < START_MS + 8_000 for key in found.keys)
 
 
 def test_rows_of_one_millisecond_have_no_order() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import rowkey
 from observe.test_watching import START_MS, Writer, few, many, splits_by_time
-from rowkey.observe import watch
+from rowkey.observe import Interval, RegionRate, watch
+from rowkey.observe.looking import Look
+from rowkey.observe.overwritten import few_rows_of
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -133,6 +137,30 @@ def test_one_host_that_writes_everything_is_named(tmp_path: Any) -> None:
     assert "hot" == seen.writes.word
     assert "hot_entity" == seen.causes[0].code
     assert seen.causes[0].message.startswith("host web-7 takes 100.0% of the events")
+
+
+@pytest.mark.parametrize(("elsewhere", "part", "is_said"), [
+    (500, 0.5, True), (300, 0.5, True), (200, 0.5, False), (0, 0.5, False), (0, 1.0, True),
+])  # fmt: skip
+def test_what_came_in_a_burst_is_not_taken_for_it(
+    elsewhere: int, part: float, is_said: bool
+) -> None:
+    """Where other regions have few rows of that time too, most came before it."""
+    design = rowkey.Design("hits", fields=FIELDS, **BY_HOST)
+    edges = [b"", b"web-2", b""]
+    regions = tuple(
+        RegionRate(start, stop, "", writes, 0)
+        for (start, stop), writes in zip(pairwise(edges), (10_000, 1_000), strict=True)
+    )
+    here, there = (
+        [design.key.encode({"host": host, "ts": n}) for n in range(count)]
+        for host, count in (("all", 100), ("web-3", elsewhere))
+    )
+    batch = pa.RecordBatch.from_pylist([], pa.schema([]))
+    read = {b"": len(here), b"web-2": len(there)}
+    found = Look(batch, [*here, *there], 0, read, part)
+    said = few_rows_of(design, Interval(2.0, 2.0, regions, ("",)), found)
+    assert is_said == (SAID in said)
 
 
 def test_why_reads_are_hot_is_not_claimed(tmp_path: Any) -> None:

@@ -12,13 +12,15 @@ from rowkey.simulate import word_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rowkey.observe.counting import Interval, What
+    from rowkey.observe.counting import Interval, RegionRate, What
 
 IDLE, THIN, UNKNOWN = "idle", "thin", "unknown"
 """Words beside even, warm and hot: nothing happened, too little did, or nobody knows how much."""
 NEGLIGIBLE = 0.02
 """Share of an interval's operations that may lie where the rate is not known, by what was done
 there before: in a large table some region moves in every interval."""
+BELIEVED = 2
+"""Intervals for which a rate is believed that is not known any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +60,18 @@ class Standing:
         return self.word in {"warm", "hot"}
 
 
-def standing(intervals: Sequence[Interval], what: What) -> Standing:
+def standing(
+    intervals: Sequence[Interval], what: What, known: Sequence[Interval] | None = None
+) -> Standing:
     """How evenly the load of some intervals lay over the servers.
 
     Args:
         intervals: in the order of time.
         what: writes or reads.
+        known: those of them that tell it, if they are known already.
     """
     servers = len(intervals[-1].servers) if intervals else 0
-    known = telling(intervals, what)
+    known = telling(intervals, what) if known is None else known
     if not known:
         return Standing(UNKNOWN, 0, servers, why=_why(intervals))
     events = sum(one.total(what) for one in known)
@@ -83,23 +88,31 @@ def telling(intervals: Sequence[Interval], what: What) -> list[Interval]:
     """Those of some intervals that tell how load lies.
 
     One in which the rate of a region is not known tells nothing, for what is missing may be the
-    largest; unless the regions that are not known did next to nothing when they last were.
+    largest; unless the regions that are not known did next to nothing just before.
 
     Args:
         intervals: in the order of time.
         what: writes or reads.
     """
     found: list[Interval] = []
-    rates: dict[tuple[bytes, bytes], float] = {}
-    for one in intervals:
-        lost = [r for r in one.regions if r.count(what) is None]
-        lacking = sum(rates.get((r.start, r.stop), inf) for r in lost) * one.length_s
+    for number, one in enumerate(intervals):
+        lost = [region for region in one.regions if region.count(what) is None]
+        before = intervals[max(number - BELIEVED, 0) : number] if lost else ()
+        lacking = _rate(lost, before, what) * one.length_s
         if not lost or lacking < NEGLIGIBLE * one.total(what):
             found.append(one)
-        for region in one.regions:
-            if (many := region.count(what)) is not None:
-                rates[region.start, region.stop] = many / one.length_s
     return found
+
+
+def _rate(regions: Sequence[RegionRate], before: Sequence[Interval], what: What) -> float:
+    """What some regions did in a second when they were last known; infinite if one was not."""
+    rates = {
+        (region.start, region.stop): many / one.length_s
+        for one in before
+        for region in one.regions
+        if (many := region.count(what)) is not None
+    }
+    return sum(rates.get((region.start, region.stop), inf) for region in regions)
 
 
 def _windows(known: Sequence[Interval], what: What) -> Iterator[dict[str, int]]:

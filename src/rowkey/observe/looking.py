@@ -6,17 +6,19 @@ the last moments gives a sample of what came.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from rowkey.engines import Ask, Span
 from rowkey.errors import RowError
+from rowkey.schema import SURE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -31,6 +33,11 @@ ENOUGH = WANTED // 4
 """Events that a look is content with, rather than scan once more."""
 MOST = 10 * WANTED
 """Events that a look takes at most, where writes came all at once."""
+TURN = 100
+"""Rows of a region that are read before it is the next one's turn."""
+APART_MS = 100
+"""Milliseconds that clocks differ by: cells that were stamped so much later are looked at too, and
+not what comes while it is read."""
 SCANS = 8
 """Scans of a look at most. Each moves its beginning to where the events are: a second in which
 nothing came and one of a burst look the same to a counter."""
@@ -51,8 +58,7 @@ class Look:
         strange: rows that are none of the design.
         read: rows that were read for it, by the first key of their region.
         part: share of the interval that was looked at, its end.
-        most: rows that were read of a region at most; where there are as many, there may be more.
-            0 where the reading was broken off, so that there may be more of any.
+        cut: the first keys of regions that were not read to the end: there may be more in them.
         asked: rows that were read in all to find it, by the first key of their region.
     """
 
@@ -61,7 +67,7 @@ class Look:
     strange: int
     read: dict[bytes, int]
     part: float = 1.0
-    most: int = MOST
+    cut: frozenset[bytes] = frozenset()
     asked: Mapping[bytes, int] = field(default_factory=dict)
 
     @property
@@ -72,12 +78,18 @@ class Look:
     @property
     def is_full(self) -> bool:
         """Whether there may be more rows: those that were read come first by their keys."""
-        return not self.most or any(many >= self.most for many in self.read.values())
+        return bool(self.cut)
 
     @property
     def is_enough(self) -> bool:
         """Whether it is a sample to be content with."""
         return not self.is_full and len(self.keys) + self.strange >= ENOUGH
+
+    @property
+    def worth(self) -> tuple[bool, bool, int]:
+        """What is larger for the better of two looks at one interval."""
+        many = len(self.keys) + self.strange
+        return self.is_enough, not self.is_full and many >= SURE, many
 
     def by_region(self, interval: Interval) -> list[float]:
         """How many events each region of its interval has.
@@ -94,7 +106,7 @@ class Look:
         for key in self.keys:
             found[boundaries.locate_one(key)] += 1
         writes = [region.writes or 0 for region in interval.regions]
-        is_full = [self.read.get(one.start, 0) >= self.most for one in interval.regions]
+        is_full = [one.start in self.cut for one in interval.regions]
         told = [place for place, full in enumerate(is_full) if not full and writes[place]]
         elsewhere = sum(writes[place] for place in told)
         each = sum(found[place] for place in told) / elsewhere if elsewhere else self.part
@@ -135,7 +147,7 @@ def look(store: Store, design: Design, interval: Interval, until_ms: int) -> Loo
             break
         found = _looked(store, design, interval, until_ms, length_ms)
         asked += Counter(found.read)
-        best = max(best, found, key=lambda one: (one.is_enough, len(one.keys) + one.strange))
+        best = max(best, found, key=lambda one: one.worth)
     return replace(best, asked=asked)
 
 
@@ -152,23 +164,21 @@ def _looked(
     found: list[tuple[int, bytes, dict[str, object]]] = []
     read: dict[bytes, int] = {}
     strange = 0
-    most = max(MOST // max(len(spans), 1), WANTED)
-    with closing(_scanned(store, spans, since_ms, most)) as scanned:
-        for span, rows in scanned:
-            for row in rows:
-                read[span.start] = read.get(span.start, 0) + 1
-                events = _events(design, row)
-                strange += not events
-                at = max((cell.timestamp for cell in row.cells), default=since_ms)
-                found += [(at, row.row, event) for event in events]
+    scanned = _Scanned(store, spans, (since_ms, until_ms + APART_MS))
+    with closing(scanned.in_turn()) as turns:
+        for span, row in turns:
+            read[span.start] = read.get(span.start, 0) + 1
+            events = _events(design, row)
+            strange += not events
+            at = max((cell.timestamp for cell in row.cells), default=since_ms)
+            found += [(at, row.row, event) for event in events]
             if len(found) + strange > MOST:
-                most = 0
                 break
     # Of one millisecond nobody knows the order; that of the scan would be taken for rising keys.
     found.sort(key=lambda one: (one[0], crc32(one[1])))
     batch = pa.RecordBatch.from_pylist([event for _, _, event in found], schema)
     part = min(length_ms / (1_000 * interval.length_s), 1.0)
-    return Look(batch, [key for _, key, _ in found], strange, read, part, most)
+    return Look(batch, [key for _, key, _ in found], strange, read, part, scanned.cut)
 
 
 def elsewhere(looks: Sequence[tuple[Interval, Look]]) -> str:
@@ -198,10 +208,12 @@ def elsewhere(looks: Sequence[tuple[Interval, Look]]) -> str:
     if float(np.abs(counted - shares).sum()) / 2 <= APART + 2 * chance:
         return ""
     most = int((counted - shares).argmax())
+    why = "deletes, refused checks and values that are written over leave no cell"
+    if any(found.is_full for _, found in looks):
+        why = "more came at once than is read"
     return (
         f"region {most} counted {counted[most]:.0%} of the writes, and {shares[most]:.0%} of the "
-        f"rows that were read are there: deletes, refused checks and values that are written over "
-        f"leave no cell"
+        f"rows that were read are there: {why}"
     )
 
 
@@ -224,17 +236,44 @@ def _length_ms(interval: Interval) -> int:
     return length_ms if writes <= WANTED else max(length_ms * WANTED * 3 // 4 // writes, 1)
 
 
-def _scanned(
-    store: Store, spans: Sequence[Span], since_ms: int, most: int
-) -> Generator[tuple[Span, Iterator[RowCells]]]:
-    """The rows of each range with a cell that was written since a moment, up to so many each."""
-    if not spans:
-        return
-    ask = Ask(time_range=(since_ms, 2**63 - 1), limit=most)
-    cursors = store.scan(spans, ask)
-    try:
-        for span, cursor in zip(spans, cursors, strict=True):
-            yield span, iter(cursor)
-    finally:
-        for cursor in cursors:
-            cursor.close()
+class _Scanned:
+    """The rows of some ranges with a cell that was written within a time.
+
+    Args:
+        store: the table.
+        spans: the ranges.
+        time_range: milliseconds since 1970, the end excluded.
+    """
+
+    def __init__(self, store: Store, spans: Sequence[Span], time_range: tuple[int, int]) -> None:
+        self._store, self._ask = store, Ask(time_range=time_range, limit=WANTED + 1)
+        self._left = deque(spans)
+        self._full: set[bytes] = set()
+
+    @property
+    def cut(self) -> frozenset[bytes]:
+        """Where the ranges begin that were not read to the end."""
+        return frozenset(self._full | {span.start for span in self._left})
+
+    def in_turn(self) -> Generator[tuple[Span, RowCells]]:
+        """Some rows of each range, and then some more: of none only because it comes first."""
+        if not self._left:
+            return
+        cursors = self._store.scan(list(self._left), self._ask)
+        rows = {span.start: iter(one) for span, one in zip(self._left, cursors, strict=True)}
+        many = dict.fromkeys(rows, 0)
+        try:
+            while self._left:
+                span = self._left[0]
+                part = list(islice(rows[span.start], min(TURN, WANTED - many[span.start])))
+                many[span.start] += len(part)
+                yield from ((span, row) for row in part)
+                self._left.popleft()
+                if many[span.start] == WANTED:
+                    if next(rows[span.start], None) is not None:
+                        self._full.add(span.start)
+                elif len(part) == TURN:
+                    self._left.append(span)
+        finally:
+            for cursor in cursors:
+                cursor.close()

@@ -39,9 +39,12 @@ def few_rows_of(design: Design, interval: Interval, found: Look) -> str:
     here = [k for k in found.keys if region.start <= k and (not region.stop or k < region.stop)]
     changed = max(rows, len(here))  # many events may share a row
     writes = (region.writes or 0) * found.part
-    if not rows or rows >= found.most or writes < max(ENOUGH, OFTEN * changed):
+    if not rows or region.start in found.cut or writes < max(ENOUGH, OFTEN * changed):
         return ""
-    names = [shown(design, key) for key in dict.fromkeys(here[:NAMED])]
+    others = (interval.total("writes") - (region.writes or 0)) * found.part
+    if not _is_as_busy(found, others, len(found.keys) - changed):
+        return ""
+    names = [shown(design, key) for key in sorted(set(here))[:NAMED]]
     named = f", {' and '.join(names)}" if rows <= len(names) else ""
     so = (
         "it is written over and over, and no key spreads one row"
@@ -53,6 +56,19 @@ def few_rows_of(design: Design, interval: Interval, found: Look) -> str:
         f"{counted(rows, 'row')} of it changed{named}: if these were no deletes or refused checks, "
         f"which leave no cell, nor cells of another time, {so}"
     )
+
+
+def _is_as_busy(found: Look, writes: float, rows: int) -> bool:
+    """Whether the part of an interval that was looked at was as busy as the rest of it.
+
+    If it was not, few rows are there for few were written then.
+
+    Args:
+        found: what of the interval came last.
+        writes: what the other regions would have counted meanwhile.
+        rows: what was found in them.
+    """
+    return found.part >= 1 or (writes >= ENOUGH // 4 and 2 * rows >= writes)
 
 
 def shown(design: Design | None, key: bytes) -> str:

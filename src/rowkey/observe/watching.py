@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.engines import Engine, Store
     from rowkey.heat import Finding
-    from rowkey.observe.counting import Interval
+    from rowkey.observe.counting import Interval, What
     from rowkey.observe.judging import Standing
     from rowkey.observe.looking import Look
 
@@ -86,6 +86,7 @@ class Watch:
         self.missed = 0
         self.missed_why = ""
         """Why the last look failed, if it did."""
+        self._told: dict[What, list[Interval]] = {}
         self._before: Counted | None = None
         self._own: Mapping[bytes, int] = {}
         self._is_designed = False
@@ -104,9 +105,10 @@ class Watch:
         if self.intervals and self.intervals[-1].bounds != interval.bounds:
             self.looks.clear()
         self.intervals.append(interval)
+        self._told = {}
         while len(self.intervals) > KEPT and _is_over(self.intervals[0], interval):
             self.intervals.popleft()
-        while self.looks and _is_over(self.looks[0][0], interval):
+        while self.looks and (len(self.looks) > KEPT or _is_over(self.looks[0][0], interval)):
             self.looks.popleft()
         return interval
 
@@ -137,13 +139,23 @@ class Watch:
         """The intervals that a verdict is from."""
         return [one for one in self.intervals if not _is_over(one, self.intervals[-1])]
 
+    def told(self, what: What) -> list[Interval]:
+        """Those of them that tell how load lies."""
+        if what not in self._told:
+            self._told[what] = telling(self.recent, what)
+        return self._told[what]
+
+    def standing(self, what: What) -> Standing:
+        """How evenly writes or reads lay over the servers."""
+        return standing(self.recent, what, self.told(what))
+
     def found(self, at_ms: int) -> Live:
         """How the table stands.
 
         Args:
             at_ms: now, milliseconds since 1970.
         """
-        writes, reads = (standing(self.recent, what) for what in ("writes", "reads"))
+        writes, reads = self.standing("writes"), self.standing("reads")
         found = tuple(self._causes(writes))
         return Live(
             self.table,
@@ -159,7 +171,7 @@ class Watch:
 
     def _readable(self) -> list[tuple[Interval, Look]]:
         """The looks of the time that a verdict is from, where all was counted and is read."""
-        told = {one.at_s for one in telling(self.recent, "writes")}
+        told = {one.at_s for one in self.told("writes")}
         return [
             (interval, found)
             for interval, found in self.looks
@@ -171,7 +183,7 @@ class Watch:
         if self.design is None or not writes.is_uneven or not looks or elsewhere(looks):
             return []
         bounds = self.intervals[-1].bounds
-        same = [one for one in telling(self.recent, "writes") if one.bounds == bounds]
+        same = [one for one in self.told("writes") if one.bounds == bounds]
         return causes(self.design, looks, same, writes)
 
     def _remarks(self, writes: Standing, *, is_explained: bool) -> Iterator[str]:
@@ -195,7 +207,7 @@ class Watch:
     def _unlooked(self, reads: Standing) -> Iterator[str]:
         """Where reads lie unevenly: which region they ask, and that nobody looks for the reason."""
         last = self.intervals[-1] if self.intervals else None
-        if last is None or not reads.is_uneven or last not in telling(self.recent, "reads")[-1:]:
+        if last is None or not reads.is_uneven or last not in self.told("reads")[-1:]:
             return
         number, region = max(enumerate(last.regions), key=lambda one: one[1].reads or 0)
         share = (region.reads or 0) / max(last.total("reads"), 1)
@@ -368,7 +380,7 @@ def _servers(engine: Engine, wait_s: float) -> list[str]:
 
 def _is_to_explain(seen: Watch, interval: Interval) -> bool:
     """Whether writes lie unevenly."""
-    return bool(interval.total("writes")) and standing(seen.recent, "writes").is_uneven
+    return bool(interval.total("writes")) and seen.standing("writes").is_uneven
 
 
 def _looked(seen: Watch, store: Store, interval: Interval) -> None:
