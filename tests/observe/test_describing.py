@@ -349,6 +349,9 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     "a round number before ids": (
         [long(1_500_000_000_000) + short(7 * n) for n in range(90)], (), "[number][number2]",
     ),
+    "a constant that ends with zeros before numbers": (
+        [short(0x4812_0000) + short(n) for n in range(30)], (), "[number]",
+    ),
     "OpenTSDB with one metric in one hour": (
         [bytes([0, 0, 1]) + short(HOUR_S) + bytes([0, 0, 1]) + n.to_bytes(3, "big")
          for n in range(1, 513)], (), "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
@@ -379,6 +382,13 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     "ids before a time": (
         [long(1_234_567_890 + n) + long(START_MS + 977 * n) for n in range(40)], (),
         "[number][time]",
+    ),
+    "three bytes, some second and a zero": (
+        [b"\0\0\1" + short(START_S + 7 * n) + b"\0\1" for n in range(90)], (),
+        "[number][number2]",
+    ),
+    "every 32 seconds, long ago": (
+        [long(1_450_000_000_000 + 32_000 * n) for n in range(40)], (), "[time]",
     ),
     "every 256 milliseconds": ([long(START_MS + 256 * n) for n in range(400)], (), "[time]"),
     "every 64 milliseconds in microseconds": (

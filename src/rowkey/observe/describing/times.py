@@ -40,8 +40,9 @@ are finer than a second: of seconds that is never sure."""
 CLOSE_S = 60
 """Seconds from one value to the next, on average, within which seconds are as likely an id that is
 counted up: it has as many digits, and such a run."""
-DENSE = 2
-"""Numbers that are less apart, on average, are counted up one by one."""
+DENSE = 3
+"""Numbers that are less apart, on average, are counted up, with one in three at least: the steps of
+so many are even by chance."""
 EVEN = 0.4
 """How far the steps of a clock are from their median at most, as a part of it: 0 where it ticks,
 a third where each reading falls anywhere in its own interval; 0.64 where the steps are chance, as
