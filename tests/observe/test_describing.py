@@ -19,7 +19,7 @@ from rowkey.observe import describe
 from rowkey.table import create_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rowkey.engines import Engine, Store
 
@@ -42,6 +42,9 @@ FAMILIES: dict[str, Any] = {
     "e": {"in_memory": True, "bloom": "ROWPREFIX_FIXED_LENGTH(8)"},
 }
 START_MS = 1_700_000_000_000
+START_S = START_MS // 1_000
+HOUR_S = START_S // 3_600 * 3_600
+DAY_MS = START_MS // 86_400_000 * 86_400_000
 NOW_MS = START_MS + 86_400_000
 ONE_BYTE = tuple(bytes([number]) for number in range(1, 16))
 
@@ -172,6 +175,23 @@ def long(number: int) -> bytes:
     return number.to_bytes(8, "big")
 
 
+def short(number: int) -> bytes:
+    """A number as Java's Bytes.toBytes makes an int."""
+    return number.to_bytes(4, "big")
+
+
+def behind(heads: int, numbers: Callable[[int], Iterable[int]]) -> list[bytes]:
+    """Numbers of eight bytes behind the name of each of some hosts, as a table has them."""
+    return [b"host-%03d\0" % head + long(one) for head in range(heads) for one in numbers(head)]
+
+
+def dealt(share: float) -> Callable[[int], list[int]]:
+    """Of ids that are counted up, those that chance deals to a host; some to several."""
+    return lambda head: [
+        1_234_567_890 + n for n in range(3_000) if random.Random(f"{head} {n}").random() < share
+    ]
+
+
 CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     "our bucket": (
         ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE,
@@ -281,6 +301,102 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     ),
     "every 32 seconds": ([long(START_MS + 32_000 * n) for n in range(40)], (), "[time]"),
     "microseconds": ([long(START_MS * 1_000 + n) for n in range(40)], (), "[time]"),
+    "every 10 seconds of each host": (
+        behind(3, lambda _: range(START_S, START_S + 1_700, 10)), (), "[text][time]",
+    ),
+    "every 5 minutes of each host in its own second": (
+        behind(10, lambda host: range(START_S + 37 * host, START_S + 86_400, 300)), (),
+        "[text][time]",
+    ),
+    "once in 5 minutes of each host": (
+        behind(100, lambda host: [START_S + 300 * n + random.Random(f"{host} {n}").randrange(300)
+                                  for n in range(16)]), (), "[text][time]",
+    ),
+    "every second of each host": (
+        behind(3, lambda _: range(START_S, START_S + 100)), (), "[text][number]",
+    ),
+    "ids of each host's own": (
+        behind(3, lambda host: range(7 * 10**8 + 10**8 * host, 7 * 10**8 + 10**8 * host + 90)), (),
+        "[text][number]",
+    ),
+    "ids that hosts share": (behind(60, dealt(1 / 60)), (), "[text][number]"),
+    "ids that each host has a few of": (behind(9, dealt(1 / 30)), (), "[text][number]"),
+    "ids of documents behind each word that is in them": (
+        behind(20, dealt(1 / 9)), (), "[text][number]",
+    ),
+    "ids in buckets": (
+        behind(100, lambda host: range(1_234_567_800 + host, 1_234_571_000, 100)), (),
+        "[text][number]",
+    ),
+    "ids in buckets, of which some are seen": (
+        behind(4, lambda host: range(1_234_567_800 + host, 1_234_577_000, 100)), (),
+        "[text][number]",
+    ),
+    "one day in milliseconds before ids": (
+        [long(DAY_MS) + short(7 * n) for n in range(90)], (), "[time][number]",
+    ),
+    "one day downwards before ids": (
+        [long(2**63 - 1 - DAY_MS) + short(7 * n) for n in range(90)], (), "[desc(time)][number]",
+    ),
+    "three hours in milliseconds before ids": (
+        [long((HOUR_S + n % 3 * 3_600) * 1_000) + short(7 * n) for n in range(90)], (),
+        "[time][number]",
+    ),
+    "three times that are no whole minutes before ids": (
+        [long(START_MS + n % 3 * 3_600_000) + short(7 * n) for n in range(90)], (),
+        "[number][number2]",
+    ),
+    "a round number before ids": (
+        [long(1_500_000_000_000) + short(7 * n) for n in range(90)], (), "[number][number2]",
+    ),
+    "a constant that ends with zeros before numbers": (
+        [short(0x4812_0000) + short(n) for n in range(30)], (), "[number]",
+    ),
+    "OpenTSDB with one metric in one hour": (
+        [bytes([0, 0, 1]) + short(HOUR_S) + bytes([0, 0, 1]) + n.to_bytes(3, "big")
+         for n in range(1, 513)], (), "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+    ),
+    "OpenTSDB as a cluster has it": (
+        [bytes([0, 0, m]) + short(HOUR_S + 3_600 * h) + bytes([0, 0, 1, 0, 0, t])
+         for m in range(1, 4) for h in range(5) for t in range(1, 13)],
+        [b"\0\0\2", b"\0\0\3"], "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+    ),
+    "OpenTSDB with metrics that make microseconds": (
+        [bytes([0, 0, m]) + short(HOUR_S + 3_600 * h) + bytes([0, 0, 1, 0, 0, t])
+         for m in range(2, 6) for h in range(5) for t in range(1, 13)], (),
+        "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+    ),
+    "OpenTSDB's series as a cluster has them": (
+        [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(1, 13)], (),
+        "[bytes:fixed(9)]",
+    ),
+    "OpenTSDB's names and their numbers": (
+        [b"\0", b"host", *(b"sys.load.%d" % m for m in range(3)),
+         *(b"web-%d" % t for t in range(12)), *(bytes([0, 0, n]) for n in range(1, 13))], (),
+        "[bytes:tail]",
+    ),
+    "ids of four bytes before minutes": (
+        [short(300) + short(HOUR_S + 60 * n) + b"x" for n in range(40)], (),
+        "[bytes:fixed(4)][time:u32][text:tail]",
+    ),
+    "ids before a time": (
+        [long(1_234_567_890 + n) + long(START_MS + 977 * n) for n in range(40)], (),
+        "[number][time]",
+    ),
+    "three bytes, some second and a zero": (
+        [b"\0\0\1" + short(START_S + 7 * n) + b"\0\1" for n in range(90)], (),
+        "[number][number2]",
+    ),
+    "every 32 seconds, long ago": (
+        [long(1_450_000_000_000 + 32_000 * n) for n in range(40)], (), "[time]",
+    ),
+    "every 256 milliseconds": ([long(START_MS + 256 * n) for n in range(400)], (), "[time]"),
+    "every 64 milliseconds in microseconds": (
+        [long(START_MS * 1_000 + 64_000 * n) for n in range(400)], (), "[time]",
+    ),
+    "days in milliseconds, long ago": (
+        [long(86_400_000 * (16_000 + n)) + b"x" for n in range(40)], (), "[time][text:tail]",
+    ),
     "too few": ([b"a", b"b"], (), "[row:tail]"),
     "none": ([], (), "[row:tail]"),
 }  # fmt: skip
@@ -333,6 +449,11 @@ def test_one_value_bears_no_short_digest_out() -> None:
             "numbers that are counted up from 1,000,000,000,000",
         ),
         ([long(1_234_567_890 + n) for n in range(30)], "they lie as close together as ids"),
+        (
+            [long(1_720_000_000_000_000 + 64_000 * n) for n in range(30)],
+            "they may be us since 1970, on 2024-07-03, but their last byte is always the same",
+        ),
+        ([long(DAY_MS)], "8 bytes that look like ms since 1970, on 2023-11-14."),
         ([long(START_MS + n) for n in range(5)], "8 bytes that look like ms since 1970"),
         ([long(START_MS + n) for n in range(30)], "8 bytes that are ms since 1970, on 2023-11-14."),
         ([long(1_600_000_000 + 977 * n) for n in range(30)], "8 bytes that look like s since 1970"),

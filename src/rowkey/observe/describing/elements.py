@@ -51,10 +51,24 @@ class Known:
         is_behind_fixed: whether what stands before always has the same length, so that a separator
             can be told from it.
         now_ms: now, milliseconds since 1970: of numbers far beyond it no time is made.
+        keys: the keys, each of which ends with what is left of it.
     """
 
     is_behind_fixed: bool
     now_ms: int
+    keys: Sequence[bytes]
+
+    def doubt(self, rests: Sequence[bytes], held: Sequence[int], unit: str) -> str:
+        """Why numbers at the beginning of what is left may be no times, empty if nothing says so.
+
+        Args:
+            rests: what is left of each key.
+            held: the numbers.
+            unit: the unit in which they may be times.
+        """
+        pairs = zip(self.keys, rests, strict=True)
+        before = [key[: len(key) - len(rest)] for key, rest in pairs]
+        return doubt(held, unit, before, self.now_ms)
 
 
 def candidates(rests: Sequence[bytes], known: Known) -> Iterator[Element]:
@@ -126,7 +140,7 @@ def _run(rests: Sequence[bytes], form: re.Pattern[bytes]) -> int | None:
 def _time(rests: Sequence[bytes], known: Known) -> Element | None:
     """Eight bytes that are a time since 1970, forwards or from Long.MAX_VALUE down."""
     for form, how, held, unit in _longs(rests, known):
-        if not doubt(held, unit):
+        if not known.doubt(rests, held, unit):
             why = f"8 bytes that {said(held, unit)} {how}{unit} since 1970, {spanned(held, unit)}"
             return Element(form, (8,) * len(rests), why, "time", {"type": f"timestamp_{unit}"})
     return None
@@ -137,7 +151,7 @@ def _maybe_time(rests: Sequence[bytes], known: Known) -> Element | None:
     for _, how, held, unit in _longs(rests, known):
         why = (
             f"8 bytes, as a number without a sign; they may be {how}{unit} since 1970, "
-            f"{spanned(held, unit)}, but {doubt(held, unit)}"
+            f"{spanned(held, unit)}, but {known.doubt(rests, held, unit)}"
         )
         return Element("[{}]", (8,) * len(rests), why, "number", {"type": "u64"})
     return None
@@ -165,7 +179,8 @@ def _short_time(rests: Sequence[bytes], known: Known) -> Element | None:
     numbers = [int.from_bytes(head, "big") for head in heads]
     for form, held in (("[{}:u32]", numbers), ("[desc({}:u32)]", [INT_MOST - n for n in numbers])):
         is_aligned = not any(one % ALIGNED_S for one in held)
-        if is_aligned and unit_of(held, known.now_ms) == "s" and not doubt(held, "s"):
+        is_near = is_aligned and unit_of(held, known.now_ms) == "s"
+        if is_near and not known.doubt(rests, held, "s"):
             days = f"{spanned(held, 's')}, all of them multiples of {ALIGNED_S}"
             why = f"4 bytes that look like seconds since 1970, {days}"
             return Element(form, (4,) * len(rests), why, "time", {"type": "timestamp_s"})
@@ -184,7 +199,7 @@ def _text(rests: Sequence[bytes], _: Known) -> Element | None:
 
 
 def _skipped(rests: Sequence[bytes], known: Known) -> Element | None:
-    """Some bytes that nothing is known of, before a time."""
+    """Some bytes that nothing is known of, before a time; eight of them may be a number."""
     if len(set(rests)) < 2:
         return None
     for width in range(1, SKIPPED + 1):
@@ -193,7 +208,8 @@ def _skipped(rests: Sequence[bytes], known: Known) -> Element | None:
             return None
         if _time(behind, known) or _short_time(behind, known):
             many = "1 byte" if width == 1 else f"{width} bytes"
-            return _plain_bytes(rests, width, f"{many} before a time")
+            number = _maybe_time(rests, known) if width == 8 else None
+            return number or _plain_bytes(rests, width, f"{many} before a time")
     return None
 
 
@@ -237,7 +253,7 @@ def _last_bytes(rests: Sequence[bytes], _: Known) -> Element | None:
 
 
 GUESSES: tuple[Guess, ...] = (
-    _constant, _hex, _digits, _time, _text, _short_time, _maybe_time, _skipped, _last_text,
+    _constant, _hex, _digits, _time, _text, _short_time, _skipped, _maybe_time, _last_text,
     _last_number, _last_bytes,
 )  # fmt: skip
 """In the order in which they are believed."""

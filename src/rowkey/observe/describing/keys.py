@@ -155,11 +155,11 @@ def _bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:
 
 def _read_on(found: _Found, rests: Sequence[bytes], now_ms: int) -> None:
     """Take the keys apart from the left."""
-    is_fixed = bool(found.parts)
+    keys, is_fixed = rests, bool(found.parts)
     while any(rests) and len(found.parts) < PARTS:
         if not all(rests):
             return  # some keys end where others go on: no format
-        element = next(candidates(rests, Known(is_fixed, now_ms)))
+        element = next(candidates(rests, Known(is_fixed, now_ms, keys)))
         found.add(element)
         is_fixed = len(set(element.ends)) == 1 and bool(element.stem)
         rests = [rest[end:] for rest, end in zip(rests, element.ends, strict=True)]
