@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from rowkey.errors import Conflict, RowkeyError, Unsupported
 from rowkey.table import repair_catalog
 from rowkey.table.generations.changing import Change
 from rowkey.table.generations.ruling import keep_told, let_rule
+from rowkey.table.loading import _Record
 from table.buckets import FIELDS, design, no_time
 from table.clients import Time, client, set_buckets
 
@@ -170,3 +172,21 @@ def lost_and_found(table: Table, place: str) -> None:
     with rowkey.open("logs", place) as found:
         assert "under 64" == found.get(SINCE)["note"]
         assert 2 == found.count()
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_load_puts_back_no_older_words(
+    pair: tuple[Table, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_over: bool
+) -> None:
+    """How far it has come is written over all words, among them those of buckets set meanwhile."""
+    quick, slow = pair
+    (tmp_path / "logs.csv").write_text("host,ts\nw3,1\n")
+    record = _Record(slow, tmp_path / "logs.csv", "")
+    record.keep(1, now=True)
+    stands_still(lambda: set_buckets(quick, 32), monkeypatch)
+    (record.forget if is_over else partial(record.keep, 1, now=True))()
+    entry = quick.catalog.read("logs")
+    assert entry is not None
+    words = quick.store.described[1]
+    assert (2, True) == (entry.ruling.number, is_told(words, entry))
+    assert is_over == (record.word not in words)
