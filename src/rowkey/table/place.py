@@ -228,7 +228,9 @@ class Place:
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # It has changed, or who changed it died before this. What is about to rule is told before.
         if not (is_told(self.kept, entry) or is_told(self.kept, entry.ruled())):
-            settle_told(self.catalog, self.name, self.engine.table(self.name))
+            # Whoever may write rows but not alter the table leaves that to others.
+            with suppress(Refused, Unsupported):
+                settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self) -> Entry:
