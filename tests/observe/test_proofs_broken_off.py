@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +11,14 @@ import pytest
 from rowkey import Design
 from rowkey.cli.verbs.prove import command
 from rowkey.engines import open_engine
-from rowkey.errors import Unsupported
+from rowkey.engines.backends.memory import Memory
+from rowkey.errors import Refused, Unsupported
 from rowkey.observe import prove
 from rowkey.observe.proving import dropping, running
 from rowkey.table import Table, create_table, drop_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DESIGN = """
@@ -150,6 +153,28 @@ def test_what_cannot_be_asked_may_be_left(monkeypatch: pytest.MonkeyPatch, tmp_p
         prove(Design.loads(DESIGN), "memory:away", sample(tmp_path))
     with pytest.raises(Unsupported, match=r"while asking\.$"):
         prove(Design.loads(DESIGN), "memory:never", sample(tmp_path))
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+@pytest.mark.parametrize(
+    "fails", [KeyboardInterrupt, partial(gone, "making"), partial(Refused, "t", "no")]
+)
+def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
+    fails: Callable[[], BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    *,
+    is_shared: bool,
+) -> None:
+    """The table is not there yet, and may come: so it is named, unless the cluster has refused."""
+    problem = fails()
+    monkeypatch.setattr(Memory, "shared", is_shared)
+    monkeypatch.setattr(running, "create_table", failing(problem))
+    with pytest.raises(type(problem)) as caught:
+        prove(Design.loads(DESIGN), "memory:coming", sample(tmp_path))
+    said = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    may_be = "may be left: rowkey drop hosts.proof." in said
+    assert (is_shared and not isinstance(problem, Refused)) == may_be
 
 
 def test_the_command_names_a_kept_table_that_was_broken_off(

@@ -351,7 +351,7 @@ def test_a_read_that_breaks_half_way_is_not_exact(
     assert (("partly", False), (f"read one host: {why}",)) == (
         (found.verdict, found.is_exact), found.not_asked
     )  # fmt: skip
-    assert f"  not asked: read one host: {why}" in list(proof_lines(found))
+    assert f"  not compared: read one host: {why}" in list(proof_lines(found))
     assert [why] == [one["why"] for one in proof_document(found)["reads"]]
 
 

@@ -152,7 +152,7 @@ def test_nobody_waits_for_ever(stamps: Stamps, running: ExitStack) -> None:
     assert first.has.wait(10)
     stamps.turns.patience_s = 0.01
     with pytest.raises(
-        Unsupported, match=r"row 726f77: other threads .* turn within 0.01 s\. Noth"
+        Unsupported, match=r"row 726f77: other threads .* turn within 0.01 s\. This"
     ):
         stamps.next(b"row")
     with pytest.raises(Unsupported, match=r"row 726f77: other threads"):
@@ -184,3 +184,20 @@ def test_who_has_a_row_waits_for_nobody_who_waits_for_it(
             assert stamps.next(b"another")
     loading.join(10)
     assert other.has.wait(10)
+
+
+def test_who_has_a_row_is_woken_once_another_is_free(stamps: Stamps, running: ExitStack) -> None:
+    """Though it waits in no line, and there is none."""
+    other = Holder(stamps, b"other", [], running)
+    assert other.has.wait(10)
+
+    def ask() -> None:
+        with stamps.held(b"mine"):
+            stamps.next(b"other")
+
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    until(lambda: stamps.turns._moved._waiters)  # type: ignore[attr-defined]
+    other.lets_go.set()
+    asking.join(10)
+    assert not asking.is_alive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 import rowkey
 from rowkey.catalog import is_told
 from rowkey.engines.backends import memory
-from rowkey.errors import Conflict, RowkeyError, Unsupported
+from rowkey.errors import Conflict, Refused, RowkeyError, Unsupported
 from rowkey.table import repair_catalog
 from rowkey.table.generations.changing import Change
 from rowkey.table.generations.ruling import keep_told, let_rule
+from rowkey.table.loading import _Record
 from table.buckets import FIELDS, design, no_time
 from table.clients import Time, client, set_buckets
 
@@ -135,10 +137,11 @@ def test_who_opens_it_brings_older_words_up(
     lost_and_found(quick, place)
 
 
-def test_who_may_only_read_it_opens_it(
-    pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("named", ["logs", design(), design(fields=MORE)])
+def test_who_may_not_alter_a_table_opens_it(
+    named: Any, pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its name, though its words are behind and he may not write them."""
+    """By its name and by its design, though its words are behind and he may not write them."""
     quick, _ = pair
     words = quick.store.described[1]
     set_buckets(quick, 64)
@@ -148,10 +151,8 @@ def test_who_may_only_read_it_opens_it(
         raise Unsupported("logs", "you may not", remedy="Ask.")
 
     monkeypatch.setattr(memory._MemoryStore, "annotate", denied)
-    with rowkey.open("logs", place) as table:
+    with rowkey.open(named, place) as table:
         assert BEFORE.items() <= table.scan().first().items()
-    with pytest.raises(Unsupported, match="you may not"):
-        rowkey.open(design(), place)
 
 
 def hold_together(table: Table) -> None:
@@ -170,3 +171,78 @@ def lost_and_found(table: Table, place: str) -> None:
     with rowkey.open("logs", place) as found:
         assert "under 64" == found.get(SINCE)["note"]
         assert 2 == found.count()
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_load_puts_back_no_older_words(
+    pair: tuple[Table, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_over: bool
+) -> None:
+    """How far it has come is written over all words, among them those of buckets set meanwhile."""
+    quick, slow = pair
+    (tmp_path / "logs.csv").write_text("host,ts\nw3,1\n")
+    record = _Record(slow, tmp_path / "logs.csv", "")
+    record.keep(1, now=True)
+    stands_still(lambda: set_buckets(quick, 32), monkeypatch)
+    (record.forget if is_over else partial(record.keep, 1, now=True))()
+    entry = quick.catalog.read("logs")
+    assert entry is not None
+    words = quick.store.described[1]
+    assert (2, True) == (entry.ruling.number, is_told(words, entry))
+    assert is_over == (record.word not in words)
+
+
+def may_not(*_: Any) -> None:
+    """No right to alter the table."""
+    raise Refused("table", "access denied")
+
+
+def test_who_may_not_alter_a_table_counts_and_opens_all_the_same(
+    pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever announced a generation must tell the words; who waits for it leaves them behind."""
+    quick, slow = pair
+    announced = Change(quick, 32, pause=no_time)._announced().generations[-1]
+    slow.lease.renew()
+    with monkeypatch.context() as patch:
+        patch.setattr(memory._MemoryStore, "annotate", may_not)
+        with pytest.raises(Refused, match="access denied"):
+            let_rule(quick.catalog, "logs", announced, quick.store)
+        slow.increment(SINCE, hits=1)
+        assert 2 == slow.lease.known.ruling.number
+        with rowkey.open(design(fields=MORE), place) as table:
+            assert [1, 2] == sorted(one.number for one in table.lease.known.live)
+    assert "1" == quick.store.described[1]["rowkey.generation"]
+    rowkey.open(design(fields=MORE), place).close()
+    hold_together(quick)
+
+
+def test_words_that_are_kept_otherwise_are_not_written_for_ever(
+    pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time alters the table: after a few it is told, and the table is opened."""
+    quick, _ = pair
+    announced = Change(quick, 32, pause=no_time)._announced().generations[-1]
+    annotate, times = memory._MemoryStore.annotate, []
+
+    def otherwise(one: Any, words: Mapping[str, str]) -> None:
+        times.append(words)
+        annotate(one, {**words, "rowkey.stale": "9"})
+
+    monkeypatch.setattr(memory._MemoryStore, "annotate", otherwise)
+    with pytest.raises(Unsupported, match="words were written 5 times, and are not read as they"):
+        let_rule(quick.catalog, "logs", announced, quick.store)
+    del times[:]
+    rowkey.open(design(fields=MORE), place).close()
+    assert 5 == len(times)
+
+
+def test_what_the_words_contradict_does_not_rule(pair: tuple[Table, Table]) -> None:
+    """The table tells of a later generation than the catalog has: that has lost some."""
+    quick, _ = pair
+    announced = Change(quick, 32, pause=no_time)._announced().generations[-1]
+    quick.store.annotate({**quick.store.described[1], "rowkey.generation": "3"})
+    with pytest.raises(Unsupported, match="has generation 2 of logs, the table itself 3; expected"):
+        let_rule(quick.catalog, "logs", announced, quick.store, must_tell=False)
+    entry = quick.catalog.read("logs")
+    assert entry is not None
+    assert entry.announced == announced

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import BORN
 from rowkey.errors import Refused, RowError, SampleError, shown
+from rowkey.table.generations.ruling import settle_told
 from rowkey.table.writing import as_row_error
 from rowkey.workload import LeftOut, format_for, open_sample
 
@@ -271,7 +272,7 @@ class _Record:
             if self.shared:
                 self.catalog.note(self.name, self.word, f"{self.born} {done}")
             else:
-                self.store.annotate({**self.store.spec.attributes, self.word: str(done)})
+                self._annotate({**self.store.spec.attributes, self.word: str(done)})
 
     def forget(self) -> None:
         """The load is complete: there is nothing to go on with."""
@@ -280,7 +281,15 @@ class _Record:
             return
         left = {k: v for k, v in self.store.spec.attributes.items() if k != self.word}
         if len(left) < len(self.store.spec.attributes):
-            self.store.annotate(left)
+            self._annotate(left)
+
+    def _annotate(self, words: Mapping[str, str]) -> None:
+        """Write all words of the table, of which others may have written some since they were read.
+
+        What repeats the catalog is made to do so again: a change of buckets may have come between.
+        """
+        self.store.annotate(words)
+        settle_told(self.catalog, self.name, self.store)
 
 
 def _behind(rows: Iterable[_Numbered], count: int) -> Iterator[_Numbered]:

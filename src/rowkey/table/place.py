@@ -36,7 +36,7 @@ from rowkey.errors import (
 )
 from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
-from rowkey.table.generations.ruling import TRIES, settle_told
+from rowkey.table.generations.ruling import AGAIN, TRIES, settle_told
 from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
@@ -150,7 +150,8 @@ class Place:
     ) -> None:
         """Create the engine's table and remember its design; compare what was made.
 
-        The catalog is written first: a table that nobody remembers could not be read.
+        The catalog is written first: a table that nobody remembers could not be read. What it
+        has already is left until the table is there, for somebody may just be making that.
         """
         if not may_create:
             remedy = "Create it first: rowkey create."
@@ -168,42 +169,41 @@ class Place:
         stale_s = MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
         born = secrets.token_hex(8)
         entry = replace(Entry.of(design, keys, clock(), stale_s), born=born)
-        if before is not None:  # ids that somebody may have given out are never given out again
-            entry = replace(entry, codes=before.codes)
-        version = self.catalog.write(
-            design.table, entry, None if before is None else before.version
-        )
+        version = 0 if before is not None else self.catalog.write(design.table, entry, None)
         told = spec_of(design, keys)
         self.kept = {**told.attributes, BORN: born}
         spec = replace(told, attributes=self.kept)
         try:
             made = self.engine.create(spec, progress)
         except BaseException:
-            self._unremember(before, version)
+            if before is None:
+                self._unremember(version)
             raise
-        _compare_made(spec, made)
         self._remember_made(entry)
+        _compare_made(spec, made)
 
     def _remember_made(self, entry: Entry) -> None:
-        """Have the table remembered as it was made: who came second may have written another entry.
+        """Have the table remembered as it was made: what was there may be of another one.
 
-        He puts back what was there once he finds the table. Whoever reads his before would take
-        it for another table's.
+        Whoever has opened it meanwhile has read of it in its own words, but not when it was made.
         """
         for _ in range(TRIES):
-            found = self.catalog.read(self.name)
-            if found is None or found.born == entry.born:
-                return
+            found, new = self.catalog.read(self.name), entry
+            if found is not None and found.born == entry.born:
+                first, *others = found.generations
+                if first.opened_ms is not None:
+                    return
+                new = replace(found, generations=(entry.generations[0], *others))
+            elif found is not None:  # ids that somebody may have given out
+                new = replace(entry, codes=found.codes)
             with suppress(Conflict):
-                self.catalog.write(self.name, replace(entry, codes=found.codes), found.version)
+                self.catalog.write(self.name, new, None if found is None else found.version)
 
-    def _unremember(self, before: Entry | None, version: int) -> None:
-        """Put back what was remembered before a table could not be made, if nobody else has."""
+    def _unremember(self, version: int) -> None:
+        """Forget a table that could not be made, if nobody else has made it."""
         with suppress(Conflict, Unsupported):
-            if before is None:
+            if not self.engine.has(self.name):
                 self.catalog.remove(self.name, version)
-            else:
-                self.catalog.write(self.name, before, version)
 
     def remembered(self, clock: Callable[[], int]) -> Table:
         """The table of a name, under the design that the catalog has."""
@@ -228,7 +228,9 @@ class Place:
         entry = remember(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # It has changed, or who changed it died before this. What is about to rule is told before.
         if not (is_told(self.kept, entry) or is_told(self.kept, entry.ruled())):
-            settle_told(self.catalog, self.name, self.engine.table(self.name))
+            # Whoever may write rows but not alter the table leaves that to others.
+            with suppress(Refused, Unsupported):
+                settle_told(self.catalog, self.name, self.engine.table(self.name))
         return self._in_use(standing(design, entry.design), entry, clock, since)
 
     def _entry(self) -> Entry:
@@ -239,7 +241,7 @@ class Place:
         Raises:
             Unsupported: it has lost it, or some of it; nothing is changed.
         """
-        entry = self.catalog.read(self.name)
+        entry = self._of_this_table(self.catalog.read(self.name))
         what = lapse(self.name, entry, self.kept)
         if entry is not None and not what:
             return entry
@@ -259,6 +261,29 @@ class Place:
             return self.catalog.read(self.name) or told
         remedy = f"Run rowkey repair {self.url} DESIGN to put it back, or {restore}"
         raise Unsupported(self.url, what, remedy=remedy)
+
+    def _of_this_table(self, entry: Entry | None) -> Entry | None:
+        """The entry, put right by the table's own words where it is of another one of its name.
+
+        Of several who make a table at once one has written the entry first, and another may have
+        made the table. He writes his entry at last, unless he dies; whoever opens the table before
+        must not go by what is not of it. In a catalog that a design declares the entry may be that
+        of a table elsewhere; there only one at a time makes a table.
+
+        Raises:
+            Unsupported: the table does not tell enough.
+            Conflict: the entry changes faster than it can be read.
+        """
+        born = self.kept.get(BORN, "")
+        is_ours = born and CATALOG not in self.kept and is_first(self.kept)
+        for _ in range(TRIES):
+            if entry is None or not is_ours or entry.born in ("", born):
+                return entry
+            right = replace(self.told(None), codes=entry.codes)
+            with suppress(Conflict):
+                self.catalog.write(self.name, right, entry.version)
+            entry = self.catalog.read(self.name)
+        raise Conflict(f"table {self.name}", f"{TRIES:,} changes were overtaken", "", AGAIN)
 
     def told(self, found: Entry | None) -> Entry:
         """What the catalog should remember of a table, as the table itself tells it.

@@ -92,10 +92,9 @@ class Turns:
             self._moved.notify_all()
 
     def leave(self, row: bytes) -> None:
-        """Let the next one have a row."""
+        """Let the next one have a row; whoever waits for it while having another is in no line."""
         del self.held[row]
-        if self.lines or self.for_all:
-            self._moved.notify_all()
+        self._moved.notify_all()
 
     def _await(self, row: bytes | None, is_over: Callable[[], object]) -> None:
         """Wait for something, but not for ever.
@@ -106,7 +105,9 @@ class Turns:
         if self._moved.wait_for(is_over, self.patience_s):
             return
         allowed = f"a turn within {self.patience_s:g} s"
-        remedy = "Nothing was done; try again, with fewer threads if the engine answers slowly."
+        # A count may have put the fields of its key by now, and a load the rows before these.
+        done = "This change was not made; what was written before it stays."
+        remedy = f"{done} Try again, with fewer threads if the engine answers slowly."
         if row is None:
             what = f"other threads count in {counted(len(self.held), 'row')} all the time"
             raise Unsupported("all rows", what, allowed, remedy)

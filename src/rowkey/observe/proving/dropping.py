@@ -7,33 +7,39 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.engines import open_engine
-from rowkey.errors import OneMistakeError
+from rowkey.errors import DesignRefused, OneMistakeError, Refused
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rowkey.design import Design
     from rowkey.table import Table
 
 
 @contextmanager
-def dropped(design: Design, url: str, *, keep: bool) -> Iterator[None]:
-    """Drop a table behind the `with` block in which it is made, however that ends.
+def dropped(design: Design, url: str, make: Callable[[], Table], *, keep: bool) -> Iterator[Table]:
+    """A table for a `with` block, dropped behind it, however that ends.
 
     What goes wrong first is raised, and names the table where it is left.
 
     Args:
         design: the table's.
         url: where it is made.
+        make: makes it.
         keep: whether it stays.
     """
     with open_engine(url):
         pass  # where it cannot be reached nothing is made, so that nothing can be left
+    made = False
     try:
-        yield
+        with closed(make()) as table:
+            made = True
+            yield table
     except BaseException as first:
-        _tell(first, _left(design, url, keep=keep), design.table, url)
+        # A cluster goes on with what it was asked for, unless it has refused that.
+        may_come = not made and not isinstance(first, Refused | DesignRefused)
+        _tell(first, _left(design, url, keep=keep, may_come=may_come), design.table, url)
         raise
     if keep:
         return
@@ -60,16 +66,23 @@ def closed(table: Table) -> Iterator[Table]:
     table.close()
 
 
-def _left(design: Design, url: str, *, keep: bool) -> str:
+def _left(design: Design, url: str, *, keep: bool, may_come: bool) -> str:
     """Whether a table is left that was not proved to the end: `is`, `may be`, or nothing.
 
     It is dropped if it may be.
+
+    Args:
+        design: the table's.
+        url: where it was made.
+        keep: whether it stays.
+        may_come: whether making it was broken off, which a cluster may still do.
     """
     left = "may be"
     try:
         with open_engine(url, create=False) as engine:
-            left = "is" if engine.has(design.table) else ""
-        if left and not keep:
+            absent = "may be" if may_come and engine.shared else ""
+            left = "is" if engine.has(design.table) else absent
+        if left == "is" and not keep:
             drop_table(design, url)
             left = ""
     except BaseException as second:

@@ -211,7 +211,7 @@ class Proof:
 
     @property
     def not_asked(self) -> tuple[str, ...]:
-        """What was predicted or declared and was not compared, as phrases."""
+        """What was not or not wholly compared, as phrases: not asked, or its count is not known."""
         left_out = self.source.left_out
         rows = (
             (f"{counted(left_out.count, 'row')} of the sample left out: {left_out.first}",)

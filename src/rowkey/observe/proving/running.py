@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from rowkey.design import Design
 from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
 from rowkey.observe.counting import Counted, between
-from rowkey.observe.proving.dropping import closed, dropped
+from rowkey.observe.proving.dropping import dropped
 from rowkey.observe.proving.proof import COARSE, PhaseProof, Proof, ReadProof, Sized, phase_of
 from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
@@ -76,10 +77,8 @@ def prove(
         raise SampleError("sample", what, "a file of recorded events", "Give --sample FILE.")
     boundaries = cut_by_source(design, source, seed).boundaries
     fresh = _named(design, f"{design.table}.proof.{token_hex(4)}")
-    with (
-        dropped(fresh, url, keep=keep),
-        closed(create_table(fresh, url, splits=boundaries.splits)) as table,
-    ):
+    make = partial(create_table, fresh, url, splits=boundaries.splits)
+    with dropped(fresh, url, make, keep=keep) as table:
         _unsplit(table)
         return _proved(design, source, boundaries, table, phases, seed, progress, keep=keep)
 

@@ -38,7 +38,7 @@ PROVE = {
     "operations": "events written",
     "verdict": "of the counts: exact, partly if not all was asked, unknown or different: the worst",
     "exact": "whether all was asked, every count is known, and each is what was predicted",
-    "not_asked[]": "what was not compared, and why",
+    "not_asked[]": "what was not, or not wholly, compared, and why: not asked, or not known",
     "difference": "|predicted - counted| over the regions of all phases",
     "unknown": "counts that are not known, for regions were opened anew or are others",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
@@ -174,7 +174,7 @@ def proof_lines(found: Proof) -> Iterator[str]:
         + (f", {found.unknown:,} of them not known" if found.unknown else "")
     )
     yield from (f"  {remark}" for remark in found.remarks)
-    yield from (f"  not asked: {one}" for one in found.not_asked)
+    yield from (f"  not compared: {one}" for one in found.not_asked)
     yield ""
     yield from _region_lines(found)
     yield from _server_lines(found)

@@ -315,7 +315,8 @@ class Following:
             patience = patience_s(live.entry, self._engine)
             if clock() - since >= patience:
                 name, store = live.design.table, self._of[1]
-                self.lease.took(let_rule(self.lease.catalog, name, announced, store))
+                catalog = self.lease.catalog
+                self.lease.took(let_rule(catalog, name, announced, store, must_tell=False))
             else:
                 self.pause(min(max(patience / LOOKS, LEAST_PAUSE_S), MOST_PAUSE_S))
                 self.lease.renew()
