@@ -38,7 +38,7 @@ def works_on(table: Table) -> bool:
     clock = table.lease.clock
     table.lease.clock = lambda: clock() + 61
     table.put(ROW)
-    return table.get(**ROW) is not None
+    return table.get(ROW) is not None
 
 
 def is_as_made(table: Table) -> bool:
