@@ -11,6 +11,7 @@ RowkeyError
 ├── DesignRefused      the design cannot do what was asked of it
 ├── DriftError         declare what is stored, or move the table
 ├── Conflict           somebody else was faster: read again, and decide again
+├── CorruptionError    restore what is damaged from a copy, or save the rest by `rowkey repair`
 └── Unsupported        something outside rowkey is missing or broken
 ```
 """
@@ -264,6 +265,13 @@ class DriftError(RowkeyError, ValueError):
 
 class Conflict(OneMistakeError):
     """What was to be changed is not what it was when it was read."""
+
+
+class CorruptionError(OneMistakeError):
+    """Stored data is damaged, gone, or cannot be read; the file is named, and what is lost.
+
+    Nothing is written that depends on what could not be read.
+    """
 
 
 class Unsupported(OneMistakeError):

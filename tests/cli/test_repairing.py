@@ -1,4 +1,4 @@
-"""The verb `repair`: on directories whose process was killed and whose logs were then damaged."""
+"""The commands `verify` and `repair`, on directories that were damaged after a kill or at rest."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from unittest.mock import patch
 import pytest
 
 from cli.command import run
+from rowkey.design import Design
 from rowkey.engines import open_engine
-from rowkey.engines.rocksdb.files import CONFIG
+from rowkey.engines.rocksdb.directory import SETTINGS
+from rowkey.render import REPAIR, VERIFY, paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,47 +75,51 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     before = all_bytes(Path("data"))
     asked = run("repair", "rocks:data")
     assert (1, "nothing was changed; --yes cuts what is damaged\n") == (asked.code, asked.err)
-    assert asked.out.startswith(f"things: {log.name} is damaged at byte ")
+    assert asked.out.startswith("things: damaged; ")
     assert (
-        f"moves the {len(before[str(log.relative_to(Path.cwd()))]) - told_at(asked.out):,} bytes"
-        in asked.out
+        f"{log.relative_to(Path.cwd())}: it is damaged at byte {told_at(asked.out):,}" in asked.out
     )
     assert before == all_bytes(Path("data"))
     done = run("repair", "rocks:data", "--yes")
-    first, second = done.out.splitlines()
-    assert (1, "", asked.out.strip()) == (done.code, done.err, first)
-    assert f"things: {log.name} was cut at byte {told_at(first):,}; " in second
-    assert told_at(first) <= at
-    kept = Path("data/things/cut") / f"{log.name}.{told_at(first)}"
-    assert before[str(log.relative_to(Path.cwd()))][told_at(first) :] == kept.read_bytes()
+    assert (1, "") == (done.code, done.err)
+    assert done.out.startswith(asked.out)
+    last = done.out.splitlines()[-1]
+    assert f"things: {log.name} was cut at byte {told_at(asked.out):,}; " in last
+    assert told_at(asked.out) <= at
+    kept = Path("data/things/cut") / f"{log.name}.{told_at(asked.out)}"
+    assert before[str(log.relative_to(Path.cwd()))][told_at(asked.out) :] == kept.read_bytes()
     assert BEFORE < counted() < BEFORE + 200
-    assert (0, "things: no log is damaged.\n") == (
-        (again := run("repair", "rocks:data")).code,
-        again.out,
-    )
+    again = run("repair", "rocks:data")
+    assert 0 == again.code
+    assert again.out.startswith("things: sound; ")
 
 
-def told_at(line: str) -> int:
-    """The byte that a line tells."""
-    return int(line.partition("at byte ")[2].split(":")[0].split(";")[0].replace(",", ""))
+def told_at(text: str) -> int:
+    """The byte at which damage is told to begin."""
+    return int(text.partition("damaged at byte ")[2].split(":")[0].replace(",", ""))
 
 
 def test_machines_are_told_the_same(log: Path) -> None:
     """One document tells what was found, and with --yes what was done."""
-    size = log.stat().st_size
     damage(log)
-    found = json.loads((asked := run("repair", "rocks:data", "-f", "json")).out)["tables"][0]
-    assert (1, True, False, log.name) == (
-        asked.code, found["damaged"], found["mended"], found["log"],
+    asked = run("repair", "rocks:data", "-f", "json")
+    found = json.loads(asked.out)["tables"][0]
+    assert (1, False, True, False) == (
+        asked.code, found["sound"], found["repairable"], found["repaired"],
     )  # fmt: skip
-    assert size == found["at"] + found["bytes_behind"]
-    assert found["changes_cut"] is None
-    done = json.loads(run("repair", "rocks:data", "--yes", "-f", "json").out)["tables"][0]
-    assert found == {**done, "mended": False, "batches_kept": None, "changes_cut": None}
-    assert done["mended"]
-    assert done["changes_cut"] > 0
-    sound = json.loads(run("repair", "rocks:data", "-f", "json").out)["tables"]
-    assert [("things", False, None)] == [(o["table"], o["damaged"], o["log"]) for o in sound]
+    (problem,) = found["problems"]
+    assert str(log.relative_to(Path.cwd())) == problem["file"]
+    assert found["changes_lost"] is None
+    done = json.loads(run("repair", "rocks:data", "--yes", "-f", "json").out)
+    (table,) = done["tables"]
+    assert (True, log.name) == (table["repaired"], table["log"])
+    assert table["changes_lost"] > 0
+    sound = json.loads(run("verify", *ON, "-f", "json").out)
+    assert [("things", True, [])] == [
+        (one["table"], one["sound"], one["problems"]) for one in sound["tables"]
+    ]
+    assert {path for path in paths_of(done) if path != "catalog"} <= REPAIR.keys()
+    assert set(paths_of(sound)) <= VERIFY.keys()
 
 
 @pytest.mark.parametrize(("typed", "rows"), [("y\n", range(6, 205)), ("n\n", range(0))])
@@ -121,9 +127,9 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
     """Yes cuts and no leaves all as it is."""
     damage(log)
     with patch("click.testing._NamedTextIOWrapper.isatty", return_value=True):
-        done = run("repair", "rocks:data", stdin=typed)
+        done = run("repair", "rocks:data", "--progress", "none", stdin=typed)
     assert 1 == done.code
-    assert "Cut what is damaged? [y/N]" in done.err
+    assert "Mend what is damaged? [y/N]" in done.err
     assert bool(rows) == (" was cut at byte " in done.out)
     assert ("nothing was changed" in done.err) == (not rows)
     if rows:
@@ -136,7 +142,8 @@ def test_a_sound_place_is_left_with_0(log: Path) -> None:
     """A kill damages nothing: all 200 rows are there, before and after."""
     del log
     done = run("repair", "rocks:data", "--yes")
-    assert (0, "things: no log is damaged.\n", "") == (done.code, done.out, done.err)
+    assert (0, "") == (done.code, done.err)
+    assert done.out.startswith("things: sound; ")
     assert BEFORE + 200 == counted()
 
 
@@ -149,14 +156,64 @@ def _spoil_a_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_lose_a_file, _spoil_a_file])
-def test_what_is_in_no_log_cannot_be_mended(log: Path, spoil: Callable[[Path], None]) -> None:
-    """It leaves with 4, says what is broken, and changes nothing."""
+def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Path], None]) -> None:
+    """It leaves with 4, says what is broken and what saves the rest, and changes nothing."""
     spoil(log.parent)
     before = all_bytes(Path("data"))
     done = run("repair", "rocks:data", "--yes")
-    assert (4, "") == (done.code, done.out)
-    assert "rowkey: things: it cannot be mended. data/things: " in done.err
+    assert 4 == done.code
+    assert "things: damaged; " in done.out
+    assert (
+        "rowkey: things cannot be mended where it lies; rowkey repair rocks:data --into" in done.err
+    )
     assert before == all_bytes(Path("data"))
+
+
+def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
+    """A file that is gone takes its rows; those of the log are there, the old place untouched."""
+    for file in log.parent.glob("*.sst"):
+        file.unlink()
+    before = all_bytes(Path("data"))
+    done = run("repair", "rocks:data", "--into", "rocks:saved", "--keep-incomplete")
+    assert 1 == done.code
+    assert "  lost: rows from " in done.out
+    assert "things: " in done.out.splitlines()[-1]
+    assert "saved into rocks:saved" in done.out
+    assert before == all_bytes(Path("data"))
+    verified = run("verify", "--on", "rocks:saved")
+    assert 0 == verified.code
+    assert 200 == int(run("count", "things", "--on", "rocks:saved").out)
+
+
+@pytest.mark.parametrize("flips", [1, 2])
+def test_rows_are_saved_whole_or_listed(things: Path, flips: int) -> None:
+    """Of a table with damaged blocks, a row is as it was, or lies in a stretch that is listed."""
+    rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(20_000)]
+    (things / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert 0 == run("load", "things", "rows.jsonl", *ON).code
+    expected = run("dump", "things", *ON).out.splitlines()
+    (file,) = (path for path in Path("data/things").glob("*.sst") if path.stat().st_size > 100_000)
+    content = bytearray(file.read_bytes())
+    for number in range(flips):
+        content[(number + 1) * len(content) // (flips + 1) - 9_000] ^= 16
+    file.write_bytes(content)
+    assert 4 == run("dump", "things", *ON).code
+    verified = run("verify", *ON, "-f", "json")
+    assert 3 == verified.code
+    (found,) = json.loads(verified.out)["tables"]
+    assert flips == len(found["lost_rows"])
+    assert 1 == run("repair", "rocks:data", "--into", "rocks:saved").code
+    kept = run("dump", "things", "--on", "rocks:saved").out.splitlines()
+    assert set(kept) < set(expected)
+    assert 0.4 * len(expected) < len(kept) < len(expected)
+    encode = Design.read("things.toml").key.encode
+
+    def is_listed(line: str) -> bool:
+        key = encode(json.loads(line)).hex()
+        return any(first <= key <= last for first, last in found["lost_rows"])
+
+    assert all(map(is_listed, set(expected) - set(kept)))
+    assert not any(map(is_listed, kept))
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
@@ -170,31 +227,35 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
     damage(log)
     asked = run("repair", "rocks:data")
     assert 4 == asked.code
-    assert "between: no log is damaged.\n" in asked.out
-    assert "things: 0" in asked.out
+    assert "between: sound; " in asked.out
+    assert "things: damaged; " in asked.out
     done = run("repair", "rocks:data", "--yes", "-f", output)
     assert 4 == done.code
     assert ("was cut at" in done.out) == (output == "text")
-    assert ('"mended": true' in done.out) == (output == "json")
+    assert ('"repaired": true' in done.out) == (output == "json")
     if output == "json":
         told = {one["table"]: one for one in json.loads(done.out)["tables"]}
-        assert {True, False} == {one["broken"] is None for one in told.values()}
-        assert not any(one["mended"] for one in told.values() if one["broken"])
+        assert {"things"} == {name for name, one in told.items() if one["repaired"]}
+        assert {"aaa", "zzz"} == {
+            name for name, one in told.items() if not (one["sound"] or one["repairable"])
+        }
     for name in others:
-        assert f"rowkey: {name}: it cannot be mended. data/{name}: it is damaged" in done.err
+        assert f"rowkey: {name} cannot be mended where it lies" in done.err
     assert counted() in range(BEFORE + 1, BEFORE + 200)
 
 
 def test_who_only_looks_changes_no_file(log: Path) -> None:
     """The logs of sound tables are read and stay, whatever state the settings were in."""
-    settings = log.parent / CONFIG
+    settings = log.parent / SETTINGS
     for content in (settings.read_bytes(), b"", None):
         settings.unlink()
         if content is not None:
             settings.write_bytes(content)
         before = all_bytes(Path("data"))
-        done = run("repair", "rocks:data")
-        assert (0, "things: no log is damaged.\n", "") == (done.code, done.out, done.err)
+        for words in (("repair", "rocks:data"), ("verify", "things", *ON)):
+            done = run(*words)
+            assert (0, "") == (done.code, done.err)
+            assert done.out.startswith("things: sound; ")
         assert before == all_bytes(Path("data"))
     assert BEFORE + 200 == counted()
 
@@ -225,18 +286,24 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
 
 
 @pytest.mark.parametrize(
-    ("url", "what"),
+    ("words", "what"),
     [
-        ("memory:", "memory: is nothing that can be mended; expected rocks:PATH"),
-        ("data", "data is nothing that can be mended"),
-        ("rocks:", "rocks: names no directory"),
-        ("rocks:none", "rocks:none: there is no such place, and no table."),
+        (("repair", "memory:"), "memory:: its files are not rowkey's to read or mend"),
+        (("verify", "--on", "memory:"), "expected rocks:PATH"),
+        (("repair", "data"), "url: 'data' has no scheme"),
+        (("repair", "rocks:"), "rocks: names no directory"),
+        (("repair", "rocks:none"), "rocks:none: there is no such place, and no table."),
+        (("verify", "none", *ON), "rocks:data: there is no table none; expected things."),
+        (("repair", "rocks:data", "--into", "memory:"), "'memory:' is of another kind"),
     ],
 )
-def test_a_place_that_cannot_be_mended_is_wrong_usage(things: Path, url: str, what: str) -> None:
+def test_a_place_that_cannot_be_mended_is_wrong_usage(
+    things: Path, words: tuple[str, ...], what: str
+) -> None:
     """It is told in a line, and nothing is made."""
-    done = run("repair", url)
-    assert (2, "") == (done.code, done.out)
+    _lose_a_file(things / "data" / "things")
+    done = run(*words)
+    assert 2 == done.code
     assert what in done.err
     assert not (things / "none").exists()
 
@@ -245,6 +312,7 @@ def test_a_place_in_use_is_not_mended(things: Path) -> None:
     """Another process has it: that is told first."""
     del things
     with open_engine("rocks:data"):
-        done = run("repair", "rocks:data", "--yes")
-    assert (4, "") == (done.code, done.out)
-    assert "it is open already" in done.err
+        for words in (("repair", "rocks:data", "--yes"), ("verify", *ON)):
+            done = run(*words)
+            assert (4, "") == (done.code, done.out)
+            assert "it is open already" in done.err

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rowkey.engines.row_clock import RowClock
+
 REFUSALS = {
     "DoNotRetryIOException",
     "IllegalArgumentException",
@@ -252,13 +254,31 @@ class JudgedStore(JudgedReader, Store):
         for start in range(0, len(mutations), LOAD_ROWS):
             self.mutate(mutations[start : start + LOAD_ROWS])
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
-        with refusing():
-            return self.judge.increment(self.name, row, amounts)
+    @property
+    def row_clock(self) -> RowClock:
+        raise NotImplementedError
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        """Add to counters; the judge does not tell the timestamps of the new cells."""
         with refusing():
-            return self.judge.append(self.name, row, pieces)
+            sums = self.judge.increment(self.name, row, amounts)
+        return [
+            Cell(family, qualifier, 0, total.to_bytes(8, "big", signed=True))
+            for (family, qualifier, _), total in zip(amounts, sums, strict=True)
+        ]
+
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        """Append to cells; the judge does not tell the timestamps of the new cells."""
+        with refusing():
+            values = self.judge.append(self.name, row, pieces)
+        return [
+            Cell(family, qualifier, 0, value)
+            for (family, qualifier, _), value in zip(pieces, values, strict=True)
+        ]
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
         if check.operator not in OPERATORS:

@@ -219,7 +219,7 @@ class Book:
             done.append(cell._replace(timestamp=moment) if cell.timestamp == LATEST else cell)
         return done
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[Cell]:
         """Add to counters."""
         sums = []
         for family, qualifier, amount in amounts:
@@ -230,22 +230,20 @@ class Book:
             sums.append((before + amount) % 2**64)
         values = [total.to_bytes(8, "big") for total in sums]
         columns = [(family, qualifier) for family, qualifier, _ in amounts]
-        self.change(row, columns, values)
-        return [total - 2**64 if total >= 2**63 else total for total in sums]
+        return self.change(row, columns, values)
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[Cell]:
         """Append to cells."""
         olds = [self.newest(row, family, qualifier) for family, qualifier, _ in pieces]
         values = [
             (old[0].value if old else b"") + piece[2]
             for old, piece in zip(olds, pieces, strict=True)
         ]
-        self.change(row, [(family, qualifier) for family, qualifier, _ in pieces], values)
-        return values
+        return self.change(row, [(family, qualifier) for family, qualifier, _ in pieces], values)
 
     def change(
         self, row: bytes, columns: Sequence[tuple[str, bytes]], values: Sequence[bytes]
-    ) -> None:
+    ) -> list[Cell]:
         """Put values above what is there: later than it, and living as long as it."""
         cells = []
         for (family, qualifier), value in zip(columns, values, strict=True):
@@ -256,6 +254,7 @@ class Book:
         for cell in cells:
             self.add(row, cell)
         self.written.append(row)
+        return cells
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
         """Apply cells if the check holds."""

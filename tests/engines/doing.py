@@ -8,6 +8,8 @@ from rowkey.cells import LATEST, Cell, Kind, RowCells
 from rowkey.engines import Ask, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rowkey.engines import Reader, Store
 
 ALL_TIMES = (0, LATEST)
@@ -38,6 +40,11 @@ def delete(
 ) -> None:
     """Put one delete."""
     store.mutate([RowCells(row, [Cell(family, qualifier, at, kind=kind)])])
+
+
+def counts(cells: Sequence[Cell]) -> list[int]:
+    """The numbers that counters hold."""
+    return [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
 
 
 def times(reader: Reader, row: bytes, **asked: Any) -> list[int]:

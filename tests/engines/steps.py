@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from engines.doing import counts
 from rowkey.cells import LATEST, Cell, Kind, RowCells
 from rowkey.engines import Ask, Check, Span
 from rowkey.errors import Refused
@@ -91,8 +92,7 @@ class Increment(Step):
 
     def take(self, world: World) -> list[int]:
         """Do it; gives the sums."""
-        sums: list[int] = world.store.increment(self.row, self.amounts)
-        return sums
+        return counts(world.store.increment(self.row, self.amounts))
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ class Append(Step):
 
     def take(self, world: World) -> list[bytes]:
         """Do it; gives the values."""
-        values: list[bytes] = world.store.append(self.row, self.pieces)
-        return values
+        return [cell.value for cell in world.store.append(self.row, self.pieces)]
 
 
 @dataclass(frozen=True)

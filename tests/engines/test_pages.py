@@ -17,7 +17,7 @@ from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Ask, Span
 from rowkey.engines.pairs.layout import compose
 from rowkey.engines.pairs.paging import paged_chunks
-from rowkey.engines.pairs.ranges import Frozen
+from rowkey.engines.pairs.source import FrozenPairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,14 +151,14 @@ def test_a_stretch_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for row in (b"a", b"b", b"c"):
         store.mutate([RowCells(row, [Cell("d", name, START_MS, b"v") for name in names])])
     taken = []
-    read = Frozen._next
+    read = FrozenPairs._read_some
 
-    def watched(self: Frozen, *asked: Any, **how: Any) -> Any:
+    def watched(self: FrozenPairs, *asked: Any, **how: Any) -> Any:
         found = read(self, *asked, **how)
         taken.append(len(found))
         return found
 
-    monkeypatch.setattr(Frozen, "_next", watched)
+    monkeypatch.setattr(FrozenPairs, "_read_some", watched)
     rows = whole(store, qualifiers=(names[19_000], names[19_010]))
     assert [names[19_000:19_010]] * 3 == [[cell.qualifier for cell in r.cells] for r in rows]
     assert sum(taken) < 2_000

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import delete, put, settle, times, values
+from engines.doing import counts, delete, put, settle, times, values
 from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Check
 
@@ -108,8 +108,8 @@ def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
     ahead = bench.now() + 1_000
     put(store, b"r", b"n", ahead, bytes(8), ttl_ms=500)
     put(store, b"r", b"s", ahead, b"x")
-    assert [1] == store.increment(b"r", [("d", b"n", 1)])
-    assert [b"xy"] == store.append(b"r", [("d", b"s", b"y")])
+    assert [1] == counts(store.increment(b"r", [("d", b"n", 1)]))
+    assert [b"xy"] == [cell.value for cell in store.append(b"r", [("d", b"s", b"y")])]
     assert [ahead + 1, ahead + 1] == times(store, b"r")
     bench.advance(1_502)
     assert [b"xy"] == values(store, b"r")

@@ -72,7 +72,8 @@ def test_a_cluster_takes_it(hbase_url: str) -> None:
             store.mutate([RowCells(b"a", [PUT]), RowCells(b"b", [PUT])])
             rows = pa.array([b"c", b"d"], pa.binary())
             store.load([CellBlock(rows, "d", b"q", rows)])
-            assert [1] == store.increment(b"e", [("d", b"n", 1)])
+            (cell,) = store.increment(b"e", [("d", b"n", 1)])
+            assert bytes(7) + b"\x01" == cell.value
             with store.scan([Span()])[0] as cursor:
                 assert [b"a", b"b", b"c", b"d", b"e"] == [row.row for row in cursor]
         finally:

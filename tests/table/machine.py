@@ -100,8 +100,7 @@ class Both:
 
     def pass_time(self) -> None:
         """Let the clock pass every timestamp that was given."""
-        stamps = self.table.writing.stamps
-        self.clock.now = max(self.clock.now, stamps.now, *stamps.last.values()) + 1
+        self.clock.now = max(self.clock.now, self.table.store.row_clock.highest) + 1
 
     def _row(self, given: Row) -> Row:
         """The row that is meant, as it is or as it begins."""

@@ -123,7 +123,7 @@ def test_what_is_taken_away_before_a_change_rules_stays_away(pair: tuple[Table, 
 
 def test_a_put_behind_a_delete_of_the_same_moment_is_seen(logs: Table) -> None:
     """A row is named by what does not change, so that its timestamps rise across a change."""
-    logs.writing.stamps.clock = lambda: 2_000_000_000_000
+    logs.store.row_clock.clock = lambda: 2_000_000_000_000
     for number in (32, 8, 16):
         Change(logs, number, pause=no_time)._announced()
         logs.delete(ROWS[0])
@@ -178,7 +178,7 @@ def test_counts_end_a_change_whose_setter_died(pair: tuple[Table, Table]) -> Non
 def test_each_announcement_is_waited_for_in_full(pair: tuple[Table, Table], tmp_path: Path) -> None:
     """One that follows between two looks of who waits has a time of its own, for all to know it."""
     setter, counter = pair
-    bystander = client(design(), f"memory:{tmp_path}", Time(), counter.writing.stamps.clock)
+    bystander = client(design(), f"memory:{tmp_path}", Time(), counter.store.row_clock.clock)
     everyone = (setter, counter, bystander)
     elsewhere = {"host": "w2", "ts": 1}
     under = [design(KEY.replace("16", str(n))).key.encode(elsewhere) for n in (16, 32, 64)]
@@ -217,8 +217,8 @@ def test_a_count_that_takes_too_long_is_told(pair: tuple[Table, Table]) -> None:
     slow.put(ROWS[1])
     increment = slow.store.increment
 
-    def late(*words: Any) -> Any:
-        found = increment(*words)
+    def late(*words: Any, **more: Any) -> Any:
+        found = increment(*words, **more)
         set_buckets(setter, 32)
         moved_on(slow, 70.0)
         return found
@@ -236,10 +236,10 @@ def test_a_count_that_takes_too_long_is_told_though_the_lease_was_renewed(
     slow.put(ROWS[1])
     increment = slow.store.increment
 
-    def late(*words: Any) -> Any:
+    def late(*words: Any, **more: Any) -> Any:
         set_buckets(setter, 32)
         slow.lease.renew()
-        return increment(*words)
+        return increment(*words, **more)
 
     slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
     with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):
@@ -254,12 +254,12 @@ def test_a_count_that_takes_too_long_is_told_though_only_the_announcement_is_kno
     slow.put(ROWS[1])
     increment = slow.store.increment
 
-    def late(*words: Any) -> Any:
+    def late(*words: Any, **more: Any) -> Any:
         change = Change(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
         change._announced()
         slow.lease.renew()
         change.run()
-        return increment(*words)
+        return increment(*words, **more)
 
     slow.now().writing.store = _Slow(slow.store, late)  # type: ignore[assignment]
     with pytest.raises(Unsupported, match="buckets were changed while a count was on its way"):
@@ -381,6 +381,7 @@ class _Slow:
     def __init__(self, store: Any, increment: Any) -> None:
         self.increment = increment
         self.mutate = store.mutate
+        self.stamps_itself = store.stamps_itself
 
 
 def test_what_another_client_counted_meanwhile_is_not_undone(pair: tuple[Table, Table]) -> None:

@@ -1,6 +1,5 @@
 """What two clocks and two processes must not hide from each other: puts behind earlier changes."""
 
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +8,7 @@ from typing import Any
 import pytest
 
 import rowkey
-from rowkey.errors import Unsupported
-from rowkey.table import Stamps, Table
+from rowkey.table import Table
 
 FIELDS = {
     "id": "u32",
@@ -88,31 +86,6 @@ def test_a_put_after_many_counts_is_seen(table: Table) -> None:
     table.put({**ROW, "n": -7})
     assert -7 == table.get(ROW)["n"]
     assert {"n": -6} == table.increment(ROW, n=1)
-
-
-def test_a_clock_that_stands_still_is_told() -> None:
-    """A count that would be hidden is refused; what is put still rises."""
-    stamps = Stamps(lambda: 1_000)
-    first = stamps.next(b"row")
-    assert first < stamps.next(b"row")
-    with pytest.raises(Unsupported, match="clock: it stands still"):
-        stamps.wait(b"row")
-
-
-def test_threads_never_share_a_timestamp() -> None:
-    """Each mutation of a row that hides others has its own."""
-    stamps, given = Stamps(), list[int]()
-
-    def take(_: Any = None) -> None:
-        for _ in range(50):
-            given.append(stamps.next(b"row"))
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert 200 == len(set(given))
 
 
 NOTES: dict[str, Any] = {"host": "text", "v": "u32", "note": {"type": "text", "nullable": True}}

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rowkey
-from rowkey.table import Stamps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,37 +72,3 @@ def test_each_thread_has_rows_of_its_own(url: str, key: str) -> None:
         assert [left] * THREADS == together(work)
         assert left * THREADS == table.count()
         assert {"again"} == {row["note"] for row in table.scan()}
-
-
-def test_stamps_of_threads_differ() -> None:
-    """Threads that change one row get a timestamp each, while others come and go."""
-    often = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    now = iter(range(10**9))  # no row runs ahead of this clock, so none waits for it
-    stamps = Stamps(lambda: next(now) // 2)
-
-    def work(thread: int) -> list[int]:
-        given = []
-        for n in range(5_000):
-            given.append(stamps.next(b"row"))
-            stamps.next(b"%d %d" % (thread, n))
-        return given
-
-    try:
-        given = [stamp for one in together(work) for stamp in one]
-    finally:
-        sys.setswitchinterval(often)
-    assert len(given) == len(set(given))
-
-
-def test_a_row_that_is_put_often_does_not_run_ahead() -> None:
-    """Puts share a millisecond; after a delete the next put is later, whatever the clock says."""
-    now = 1_000
-    stamps = Stamps(lambda: now)
-    assert [1_000] * 3 == [stamps.again(b"a") for _ in range(3)]
-    assert 1_000 == stamps.next(b"a")
-    assert [1_001] * 2 == [stamps.again(b"a") for _ in range(2)]
-    assert 1_001 == stamps.next(b"a")
-    assert 1_002 == stamps.above_all(alone=False)
-    assert [1_002, 1_002, 1_003] == [stamps.again(b"b"), stamps.next(b"c"), stamps.next(b"c")]
-    assert [1_004, 1_005] == [stamps.above_all(alone=True), stamps.again(b"a")]

@@ -84,6 +84,7 @@ DOCUMENTS = {
     "count": render.COUNT,
     "count --regions": render.REGIONS,
     "repair": render.REPAIR,
+    "verify": render.VERIFY,
     "buckets show": render.BUCKETS,
     "buckets set": render.CHANGED,
     "buckets history": render.HISTORY,

@@ -165,7 +165,13 @@ def _show_usage(problem: click.ClickException) -> None:
 
 def _show(problem: Exception) -> int:
     """Print an error and give its exit code; what is told of many things is cut."""
-    from rowkey.errors import DeclarationError, RowkeyError, Unsupported, escaped
+    from rowkey.errors import (
+        CorruptionError,
+        DeclarationError,
+        RowkeyError,
+        Unsupported,
+        escaped,
+    )
 
     lines = str(problem).splitlines() or ["no word of what is wrong"]
     if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
@@ -174,7 +180,7 @@ def _show(problem: Exception) -> int:
     elif len(lines) > _MOST:
         lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} lines more"]
     if isinstance(problem, RowkeyError):
-        code = UNREACHED if isinstance(problem, Unsupported) else USAGE
+        code = UNREACHED if isinstance(problem, Unsupported | CorruptionError) else USAGE
     elif isinstance(problem, OSError):
         code, lines = USAGE, [_of_system(problem)]
     else:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, CellBlock, Family, RowCells
     from rowkey.engines.counts import RegionCount
+    from rowkey.engines.row_clock import RowClock
 
 
 def now_ms() -> int:
@@ -196,6 +197,14 @@ class Store(Reader):
     def spec(self) -> TableSpec:
         """The table as it is: its regions may have split since it was made."""
 
+    stamps_itself: ClassVar[bool] = False
+    """Whether counts are stamped by clocks of its own, and other processes may write."""
+
+    @property
+    @abstractmethod
+    def row_clock(self) -> RowClock:
+        """What orders and stamps changes; all who change the table in this process share it."""
+
     @property
     def described(self) -> tuple[tuple[Family, ...], Mapping[str, str]]:
         """Families and words as they are; it does not ask where the regions are."""
@@ -222,19 +231,29 @@ class Store(Reader):
         """Write many puts; the blocks of one call name the same rows, each counted as one write."""
 
     @abstractmethod
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+    ) -> list[Cell]:
         """Add to counters of one row together: 8-byte big-endian signed numbers, absent is 0.
 
+        Args:
+            row: the row key.
+            amounts: family, qualifier and what is added to it; sums wrap at the ends of 64 bits.
+            after_ms: the new cells are later than this; a cluster stamps by the clocks of its
+                servers, whatever this is.
+
         Returns:
-            The new values, in the order given; they wrap at the ends of 64 bits.
+            The new cells, in the order given.
 
         Raises:
             Refused: a cell is not 8 bytes long; nothing is changed.
         """
 
     @abstractmethod
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        """Append bytes to cells of one row together; gives the new values."""
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        """Append bytes to cells of one row together; as `increment`."""
 
     @abstractmethod
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:

@@ -7,11 +7,14 @@ from itertools import accumulate
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from rowkey import forks
 from rowkey.cells import Cell, RowCells, cell_bytes, in_order
+from rowkey.engines.row_clock import TableClock
 from rowkey.engines.territory import Territory
+from rowkey.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import View
     from rowkey.engines.contract import TableSpec
@@ -72,15 +75,32 @@ class Picture:
 class HeldTable:
     """What all who have a table open share."""
 
-    def __init__(self, spec: TableSpec) -> None:
+    def __init__(self, spec: TableSpec, clock: Callable[[], int]) -> None:
         self.name = spec.name
         self.families = {family.name: family for family in spec.families}
         self.attributes = dict(spec.attributes)
         self.territory = Territory(spec.splits)
         self.lock = RLock()
-        self.dropped = False
+        self.row_clock = TableClock(clock, self.lock, name=spec.name)
+        self.state = "open"
         self._picture = Picture([], {})
         self._is_shown = False
+        forks.register(self)
+
+    def check_open(self) -> None:
+        """Raise unless it can be used.
+
+        Raises:
+            Refused: it was dropped, or opened before this process was forked.
+        """
+        if self.state == forks.INHERITED:
+            raise forks.inherited_error(self.name)
+        if self.state != "open":
+            raise Refused("table", f"{self.name} is {self.state}", "an open table")
+
+    def reset_in_child(self) -> None:
+        """In a forked child: refuse everything from now on; the parent has the table."""
+        self.state = forks.INHERITED
 
     @property
     def now(self) -> Picture:

@@ -10,8 +10,8 @@ from random import Random
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
+from rowkey import forks
 from rowkey.errors import Refused
-from rowkey.hbase.connection import anew_in_children
 from rowkey.hbase.errors import (
     AtOnceError,
     CallTimedOut,
@@ -63,10 +63,10 @@ class Caller:
         self.registry, self.servers = registry, servers
         self.locations, self.settings = locations, settings
         self._master: Server | None = None
-        self.start_anew()
-        anew_in_children(self)
+        self.reset_in_child()
+        forks.register(self)
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: wait for nobody whom the parent would wake."""
         self._closing = Event()
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST, Cell, Kind, RowCells, check_mutation, check_table
 from rowkey.hbase.batching import run_batch
 from rowkey.hbase.errors import SomeFailed
 from rowkey.hbase.many import Many, waves
 from rowkey.hbase.reading import Read, Scan
-from rowkey.hbase.requests.append import Append
+from rowkey.hbase.requests.append import Append, AppendCells
 from rowkey.hbase.requests.check_and_mutate import CheckAndMutate
 from rowkey.hbase.requests.delete_row import DeleteRow
 from rowkey.hbase.requests.exists import Exists
 from rowkey.hbase.requests.get import Get
-from rowkey.hbase.requests.increment import Increment
+from rowkey.hbase.requests.increment import Increment, IncrementCells
 from rowkey.hbase.requests.mutate_row import writing
 from rowkey.hbase.scanning import Scanner
 
@@ -211,6 +211,14 @@ class Table:
         request = Increment(row, amounts, *self._nonce(), sync)
         return self._caller.on_row(self.name, row, request)
 
+    def increment_cells(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, sync: bool = False
+    ) -> list[Cell]:
+        """Add to counters of a row; as `increment`, with the timestamps that the server gave."""
+        request = IncrementCells(row, amounts, *self._nonce(), sync)
+        answer: Any = self._caller.on_row(self.name, row, request)
+        return list(answer)
+
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
     ) -> list[bytes]:
@@ -221,6 +229,14 @@ class Table:
         """
         request = Append(row, pieces, *self._nonce(), sync)
         return self._caller.on_row(self.name, row, request)
+
+    def append_cells(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
+    ) -> list[Cell]:
+        """Append bytes to cells of a row; as `append`, with the timestamps that the server gave."""
+        request = AppendCells(row, pieces, *self._nonce(), sync)
+        answer: Any = self._caller.on_row(self.name, row, request)
+        return list(answer)
 
     def _nonce(self) -> tuple[int, int]:
         return secrets.randbits(62) + 1, self._nonce_group

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
         comparison_lines,
         print_comparison,
     )
+    from rowkey.render.damage import (
+        REPAIR,
+        VERIFY,
+        examination_lines,
+        lapse_document,
+        repair_document,
+        repair_line,
+        saved_lines,
+        verify_document,
+    )
     from rowkey.render.ddl import DIALECTS, Creation, creation_of
     from rowkey.render.documents import (
         FORMAT,
@@ -57,7 +67,6 @@ if TYPE_CHECKING:
         BUCKETS,
         CHANGED,
         HISTORY,
-        REPAIR,
         buckets_document,
         buckets_lines,
         changed_document,
@@ -65,10 +74,8 @@ if TYPE_CHECKING:
         count_document,
         history_document,
         history_lines,
-        lapse_document,
         regions_document,
         regions_lines,
-        repair_document,
     )
     from rowkey.render.text import (
         check_lines,
@@ -100,10 +107,14 @@ else:
             ),
             "report": "KEY_BYTES Judged Redaction judged judged_together report_document",
             "rules": "RULES rule_lines rule_list rules_document",
+            "damage": (
+                "REPAIR VERIFY examination_lines lapse_document repair_document repair_line "
+                "saved_lines verify_document"
+            ),
             "standing": (
-                "BUCKETS CHANGED HISTORY REPAIR buckets_document buckets_lines changed_document "
-                "changed_lines count_document history_document history_lines lapse_document "
-                "regions_document regions_lines repair_document"
+                "BUCKETS CHANGED HISTORY buckets_document buckets_lines changed_document "
+                "changed_lines count_document history_document history_lines regions_document "
+                "regions_lines"
             ),
             "text": "check_lines print_simulation reasons sizing_lines vector_lines",
         },
@@ -131,6 +142,7 @@ __all__ = [
     "SIMULATE",
     "SPLITS",
     "VECTORS",
+    "VERIFY",
     "Checked",
     "Creation",
     "Judged",
@@ -146,6 +158,7 @@ __all__ = [
     "comparison_lines",
     "count_document",
     "creation_of",
+    "examination_lines",
     "explanation_document",
     "explanation_lines",
     "explanations_document",
@@ -171,6 +184,7 @@ __all__ = [
     "regions_document",
     "regions_lines",
     "repair_document",
+    "repair_line",
     "report_document",
     "report_page",
     "row_document",
@@ -178,10 +192,12 @@ __all__ = [
     "rule_list",
     "rules_document",
     "sarif_document",
+    "saved_lines",
     "show",
     "simulation_document",
     "sizing_lines",
     "splits_document",
     "vector_lines",
     "vectors_document",
+    "verify_document",
 ]

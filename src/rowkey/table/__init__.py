@@ -5,10 +5,16 @@ from rowkey.table.generations.changing import Changed
 from rowkey.table.generations.counting import Buckets, CountedPart
 from rowkey.table.loading import Loaded, load_file, load_salts
 from rowkey.table.merge import merged
-from rowkey.table.opening import Lapse, create_table, drop_table, open_table, repair_catalog
+from rowkey.table.opening import create_table, drop_table, open_table
 from rowkey.table.place import spec_of
+from rowkey.table.repair import (
+    Lapse,
+    repair_catalog,
+    repair_tables,
+    save_tables,
+    verify_tables,
+)
 from rowkey.table.scans import Scan
-from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
 __all__ = [
@@ -19,7 +25,6 @@ __all__ = [
     "Lapse",
     "Loaded",
     "Scan",
-    "Stamps",
     "Table",
     "create_table",
     "drop_table",
@@ -28,5 +33,8 @@ __all__ = [
     "merged",
     "open_table",
     "repair_catalog",
+    "repair_tables",
+    "save_tables",
     "spec_of",
+    "verify_tables",
 ]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import BatchError, DesignRefused, RowError, shown
@@ -18,10 +16,10 @@ if TYPE_CHECKING:
 
     from rowkey.cells import RowCells
     from rowkey.table.generations.live import Live
-    from rowkey.table.writing import Writing
+    from rowkey.table.writing import Change, Writing
 
-    Turn = Callable[[Any], list[RowCells]]
-    """What makes mutations of a row."""
+    Make = Callable[[Any], Change]
+    """What makes a change of a row."""
 
 ROWS = 1_000
 """Mutations that are sent together. Source: writes a second level off there; see the benchmarks."""
@@ -52,10 +50,11 @@ class Batch:
             )
         self.now = now
         self.live = now()
-        """What the table was when all that waits was turned into mutations."""
+        """What the table was when all that waits was turned into changes."""
         self.rows = rows
         self.sync = sync
-        self.waiting: list[tuple[int, RowCells]] = []
+        self.waiting: list[tuple[int, Change]] = []
+        self.mutations = 0
         self.coded: list[tuple[int, str, dict[str, Any]]] = []
         """Rows whose key holds ids: turned together, so that new values get theirs together."""
         self.size = 0
@@ -80,51 +79,53 @@ class Batch:
         self._writing()
         if self.coded:
             self._turn_coded()
-        waiting, self.waiting, self.size = self.waiting, [], 0
+        waiting, self.waiting, self.size, self.mutations = self.waiting, [], 0, 0
         if not waiting:
             return
         try:
-            self._apply([mutation for _, mutation in waiting])
+            written = self._apply([change for _, change in waiting])
+            sent = [(number, one) for (number, _), one in zip(waiting, written, strict=True)]
         except RowError:
             # The engine has applied nothing: the row that is wrong is found by itself.
-            for number, own in groupby(waiting, key=itemgetter(0)):
+            sent = []
+            for number, change in waiting:
                 try:
-                    self._apply([mutation for _, mutation in own])
+                    (written_alone,) = self._apply([change])
+                    sent.append((number, written_alone))
                 except RowError as problem:
                     self._refuse(number, problem)
-        self._take_again(waiting)
+        self._take_again(sent)
 
-    def _take_again(self, sent: list[tuple[int, RowCells]]) -> None:
-        """Take away also where the table's counts put rows since they were turned into mutations.
+    def _take_again(self, sent: list[tuple[int, list[RowCells]]]) -> None:
+        """Take away also where the table's counts put rows since they were turned into changes.
 
         See `Following.write`.
         """
-        if not takes_away(mutation for _, mutation in sent):
-            return
-        while (live := self.now()) is not self.live:
-            self.live, missed = live, []
-            for number, own in groupby(sent, key=itemgetter(0)):
+        sent = [(number, written) for number, written in sent if takes_away(written)]
+        while sent and (live := self.now()) is not self.live:
+            self.live, again = live, []
+            for number, written in sent:
                 try:
-                    found = live.missed([mutation for _, mutation in own])
+                    missed = live.missed(written)
                 except RowError as problem:
                     self._refuse(number, problem)
-                else:
-                    missed += [(number, one) for one in found]
-            if missed:
-                self._apply([mutation for _, mutation in missed])
-                sent = sorted((*sent, *missed), key=itemgetter(0))
+                    continue
+                again.append((number, [*written, *missed]))
+                if missed:
+                    live.writing.send(missed, sync=self.sync)
+            sent = again
 
-    def _apply(self, mutations: list[RowCells] | Any) -> None:
-        self.live.writing.apply(mutations, sync=self.sync)
+    def _apply(self, changes: list[Change]) -> list[list[RowCells]]:
+        return self.live.writing.apply(changes, sync=self.sync)
 
     def _writing(self) -> Writing:
-        """What turns rows now; what waits is turned anew if the table's counts have changed."""
+        """What turns rows now; what waits is made again if the table's counts have changed."""
         live = self.now()
         if live is not self.live:
             waiting, self.waiting, self.live = self.waiting, [], live
-            for number, mutation in waiting:
+            for number, change in waiting:
                 try:
-                    self.waiting += [(number, one) for one in live.rehomed(mutation)]
+                    self.waiting.append((number, live.rehomed(change)))
                 except RowError as problem:
                     self._refuse(number, problem)
         return live.writing
@@ -157,19 +158,22 @@ class Batch:
         for number, change, values in coded:
             self._turn(number, getattr(self.live.writing, change), values)
 
-    def _turn(self, number: int, turn: Turn, row: Any) -> None:
-        """Turn a row into mutations, and send when there are enough."""
+    def _turn(self, number: int, make: Make, row: Any) -> None:
+        """Make a change of a row, and send when there are enough."""
         try:
-            mutations = turn(row)
+            change = make(row)
         except DesignRefused:
             raise
         except RowError as problem:
             self._refuse(number, problem)
             return
-        for mutation in mutations:
-            self.waiting.append((number, mutation))
+        if not change.mutations:
+            return
+        self.waiting.append((number, change))
+        self.mutations += len(change.mutations)
+        for mutation in change.mutations:
             self.size += sum(len(cell.value) + 40 for cell in mutation.cells)
-        if len(self.waiting) >= self.rows or self.size >= BYTES:
+        if self.mutations >= self.rows or self.size >= BYTES:
             self.send()
 
     def _refuse(self, number: int, problem: RowError) -> None:

@@ -36,7 +36,7 @@ _WORD = "rowkey.load."
 
 
 def load_blocks(now: Callable[[], Live], rows: pa.RecordBatch | pa.Table) -> int:
-    """Put many rows, all of them after whatever was done to the table before; gives how many.
+    """Put many rows, each after whatever was done to it before; gives how many.
 
     Args:
         now: says what the table is; asked for each block.
@@ -50,17 +50,26 @@ def load_blocks(now: Callable[[], Live], rows: pa.RecordBatch | pa.Table) -> int
 
     if not isinstance(rows, pa.RecordBatch | pa.Table):
         raise RowError("rows", f"{shown(rows)} holds no columns", "a pyarrow RecordBatch or Table")
-    first, at = 0, _moment(now())
+    first = 0
     for some in _blocks(rows):
-        for index, problem in _refused(now(), some, at):
+        for index, problem in _write_block(now(), some):
             raise _numbered(first + index, problem)
         first += some.num_rows
     return first
 
 
-def _moment(live: Live) -> int:
-    """The timestamp of all rows of a load."""
-    return live.writing.stamps.above_all(alone=live.ruling.key.is_salted)
+def _write_block(live: Live, rows: pa.RecordBatch) -> list[tuple[int, RowError]]:
+    """Put rows, with no change that depends on one of them in between.
+
+    Returns:
+        The index of each row that cannot be put, and why.
+    """
+    clock = live.writing.clock
+    with clock.ordered_all():
+        at = clock.stamp_all(alone=live.ruling.key.is_salted)
+        refused = list(_refused(live, rows, at))
+    clock.hold_back(at)
+    return refused
 
 
 def _blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
@@ -219,9 +228,9 @@ _Numbered = tuple["pa.RecordBatch", Any]
 
 def _put(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tuple[int, RowError]]:
     """Put rows, and give the number in the file of each that is refused, and why."""
-    first, at = 0, _moment(table.now())
+    first = 0
     for some in _blocks(batch):
-        for index, problem in _refused(table.now(), some, at):
+        for index, problem in _write_block(table.now(), some):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CATALOG_TABLE, COUNTS, check_stale, lapse, open_catalog
+from rowkey.catalog import CATALOG_TABLE, check_stale, open_catalog
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
-from rowkey.errors import Conflict, Refused, Unsupported, shown
+from rowkey.errors import Conflict, CorruptionError, Refused, Unsupported, shown
 from rowkey.table.place import CATALOG, Place, missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rowkey.catalog import Catalog, Entry
+    from rowkey.catalog import Catalog
     from rowkey.engines import Engine
     from rowkey.table.table import Table
 
@@ -59,7 +58,7 @@ def open_table(
     ...     logs.scan("host = ?", "web-1").first()
     {'host': 'web-1', 'ts': 1}
     """
-    _check_given(design, url, splits)
+    check_arguments(design, url, splits)
     if max_stale is not None:
         check_stale(max_stale)
     clock = clock or now_ms
@@ -101,7 +100,7 @@ def create_table(
         Refused: there is such a table already.
         Unsupported: the engine cannot be opened.
     """
-    _check_given(design, url, splits)
+    check_arguments(design, url, splits)
     clock = clock or now_ms
     with ExitStack() as held:
         engine = held.enter_context(open_engine(url, sync=sync, clock=clock))
@@ -143,104 +142,12 @@ def drop_table(table: Design | str, url: str) -> None:
                 catalog.remove(name, None if entry is None else entry.version)
 
 
-@dataclass(frozen=True, slots=True)
-class Lapse:
-    """A catalog that does not know of a table what it should.
-
-    Args:
-        table: the table's name.
-        catalog: the catalog's URL.
-        what: what it does not know, or knows of a table that is not there.
-        entry: what it is to know; None if it is to forget the table, or cannot be mended.
-        broken: why it cannot be mended; empty if it can.
-        is_mended: whether it was.
-    """
-
-    table: str
-    catalog: str
-    what: str
-    entry: Entry | None = None
-    broken: str = ""
-    is_mended: bool = False
-
-    def __str__(self) -> str:
-        """What is wrong and what would be done about it, or what was done."""
-        return self._step if self.is_mended else f"{self.what}. {self._step}"
-
-    @property
-    def _step(self) -> str:
-        if self.broken:
-            return f"It cannot be put back: {self.broken}"
-        if self.entry is None:
-            return "forgotten" if self.is_mended else "To be forgotten, if no other place has it."
-        *_, last = self.entry.generations
-        told = f"{len(last.splits) + 1} regions, generation {last.number}"
-        counts = self.entry.words.get(COUNTS)
-        told += f", counts {counts}" if counts else ""
-        return f"put back: {told}" if self.is_mended else f"To be put back: {told}."
-
-
-def repair_catalog(design: Design, url: str, *, mend: bool = False) -> Lapse | None:
-    """Look for what the catalog of a table has lost, and put it back as the table tells it.
-
-    A table keeps its design, the number of its generation and its counts among its own words.
-    With where its regions begin that is what the catalog had; but for the ids of `code`, so a
-    table whose key has one is not mended once it has rows, and for when a number of buckets was
-    announced, which is not known from then on. An entry without a table, as an
-    interrupted create leaves it, is forgotten.
-
-    Args:
-        design: of the table; it is opened with it afterwards, as ever.
-        url: where the table lives.
-        mend: whether the catalog is changed; otherwise it is only looked at.
-
-    Returns:
-        What is wrong with it, mended or not; None if nothing is.
-
-    Raises:
-        Refused: there is no such table, and nothing is remembered of it.
-        Unsupported: the engine or the catalog cannot be reached.
-        Conflict: somebody else changed the catalog meanwhile.
-    """
-    _check_given(design, url, None)
-    with (
-        open_engine(url, create=False) as engine,
-        Place(engine, design, url) as place,
-    ):
-        entry = place.catalog.read(place.name)
-        if not place.is_made and entry is None:
-            raise missing(url, place.name, engine)
-        found = _lapse(place, entry)
-        if found is None or not mend or found.broken:
-            return found
-        version = None if entry is None else entry.version
-        if found.entry is None:
-            place.catalog.remove(place.name, version)
-        else:
-            place.catalog.write(place.name, found.entry, version)
-        return replace(found, is_mended=True)
-
-
-def _lapse(place: Place, entry: Entry | None) -> Lapse | None:
-    """What is wrong with the entry of a table."""
-    if not place.is_made:
-        what = f"the catalog knows {place.name}, but the engine has no such table"
-        return Lapse(place.name, place.where, what)
-    what = lapse(place.name, entry, place.kept)
-    if not what:
-        return None
-    try:
-        return Lapse(place.name, place.where, what, place.told(entry))
-    except Unsupported as problem:
-        return Lapse(place.name, place.where, what, broken=str(problem))
-
-
 def _catalog_of_dropped(engine: Engine, table: Design | str, url: str) -> Catalog:
     """The catalog that is to forget a table; a damaged one cannot tell it."""
     name = table if isinstance(table, str) else table.table
     try:
         kept = engine.table(name).described[1].get(CATALOG)
-    except Unsupported:
+    except (CorruptionError, Unsupported):
         beside = open_catalog(engine.catalog_url, engine, url)
         if isinstance(table, str) or beside.read(name) is not None:
             return beside
@@ -249,7 +156,7 @@ def _catalog_of_dropped(engine: Engine, table: Design | str, url: str) -> Catalo
     return open_catalog(kept or engine.catalog_url, engine, url)
 
 
-def _check_given(design: object, url: object, splits: object) -> None:
+def check_arguments(design: object, url: object, splits: object) -> None:
     """Refuse arguments that are none of the kind they must be.
 
     Raises:

@@ -37,7 +37,6 @@ from rowkey.errors import (
 from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
 from rowkey.table.generations.ruling import AGAIN, TRIES, settle_told
-from rowkey.table.stamps import Stamps
 from rowkey.table.table import Table
 
 if TYPE_CHECKING:
@@ -312,7 +311,7 @@ class Place:
         store = self.engine.table(design.table)
         _compare_families(design, store)
         lease = Lease(self.catalog, design.table, entry, self.max_stale_s, since=since)
-        following = Following(design, lease, dictionary, self.engine, store, Stamps(clock))
+        following = Following(design, lease, dictionary, self.engine, store)
         return Table(following, self.engine, store, self.catalog)
 
 

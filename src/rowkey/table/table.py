@@ -346,25 +346,30 @@ class Table:
 
     def regions(self) -> list[RegionCount]:
         """The regions and what they have counted."""
+        self.following.require_own()
         return self.store.regions()
 
     def snapshot(self) -> Reader:
         """The table as it is now, to be given to `scan` as `reader`; close it when done."""
+        self.following.require_own()
         return self.store.snapshot()
 
     def flush(self) -> None:
         """Write what is in memory to disk."""
+        self.following.require_own()
         self.store.flush()
 
     def compact(self) -> None:
         """Drop for good what was deleted or is expired."""
+        self.following.require_own()
         self.store.compact(major=True)
 
     def close(self) -> None:
         """Close the table and its engine; closing twice is harmless."""
+        self.following.require_own()
         if not self.closed:
             self.closed = True
-            self.writing.stamps.settle()
+            self.store.row_clock.settle()
         with ExitStack() as held:  # whatever one of them raises, the others are closed
             held.callback(self.engine.close)
             held.callback(self.catalog.close)

@@ -1,14 +1,25 @@
-"""How rows are changed: put, replaced, moved, deleted, counted up, and changed on a condition."""
+"""How rows are changed: put, replaced, moved, deleted, counted up, and changed on a condition.
+
+A change is made in two steps. First the row is encoded, which needs nobody's turn. Then, with no
+other change of the row in between, it is given its timestamp and written: `RowClock` says why.
+"""
 
 from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.cells import LATEST, Kind, RowCells
-from rowkey.engines import Check
-from rowkey.errors import DesignRefused, Refused, RowError, did_you_mean, shown
+from rowkey.engines import Ask, Check
+from rowkey.errors import (
+    DesignRefused,
+    Refused,
+    RowError,
+    Unsupported,
+    did_you_mean,
+    shown,
+)
 from rowkey.table.generations.bringing import bring
 from rowkey.table.models import as_mapping
 
@@ -20,7 +31,6 @@ if TYPE_CHECKING:
     from rowkey.engines import Store
     from rowkey.keys import Key
     from rowkey.rows import Layout
-    from rowkey.table.stamps import Stamps
 
 COUNTERS = frozenset({"i64"})
 """Types whose column is what HBase's increment counts: 8 bytes, big-endian, signed."""
@@ -28,8 +38,30 @@ GROWING = frozenset({"text", "bytes"})
 """Types whose column may be appended to."""
 
 
+PRECEDING = -1
+"""The timestamp of cells that are to be just before the others of their change."""
+
+
+class Change(NamedTuple):
+    """A change of one row, to be stamped and written.
+
+    Args:
+        name: what stands for the row in all places where it may stand.
+        mutations: what is done in each place, the one that is written last. Cells that are to be
+            stamped have `LATEST`, or `PRECEDING` for a moment before.
+        stamps: how many timestamps it takes for itself; a put takes none.
+        salt: the copy that is written, behind a random salt; None if there is none, or if it
+            takes timestamps for itself.
+    """
+
+    name: bytes
+    mutations: list[RowCells]
+    stamps: int = 0
+    salt: int | None = None
+
+
 class Writing:
-    """Turns changes of rows into mutations, stamps them, and hands them to the engine.
+    """Turns rows into changes, and hands them to the engine in their order.
 
     A row may stand in several places: behind each number of a random salt, and where each live
     generation of the table's counts puts it. It is written in one of them, the ruling generation's;
@@ -39,18 +71,11 @@ class Writing:
         designs: the table's design under each count that rows may stand under; the first one is
             written.
         store: the engine's table.
-        stamps: gives each mutation its timestamp.
-        naming: the key that names a row for `stamps`, whatever the counts are now; the first
+        naming: the key that names a row for the row clock, whatever the counts are now; the first
             design's if None.
     """
 
-    def __init__(
-        self,
-        designs: Sequence[Design],
-        store: Store,
-        stamps: Stamps,
-        naming: Key | None = None,
-    ) -> None:
+    def __init__(self, designs: Sequence[Design], store: Store, naming: Key | None = None) -> None:
         design = designs[0]
         self.layout = design.layout
         self.key = design.key
@@ -58,7 +83,7 @@ class Writing:
         self.identity = design.layout.identity
         self.kept = _kept(design.layout)
         self.store = store
-        self.stamps = stamps
+        self.clock = store.row_clock
         self.naming = naming
         self.homes = tuple((one.layout, salt) for one in designs for salt in _salts(one.key))
         """The layouts and salts that give every place of a row, the one that is written first."""
@@ -78,72 +103,93 @@ class Writing:
         found = [layout.erase(values, salt=salt) for layout, salt in self.homes]
         return found if len(found) == 1 else list({one.row: one for one in found}.values())
 
-    def put(self, row: Any) -> list[RowCells]:
-        """The mutations that write the fields given; None takes a field away.
-
-        The last one is that of the place which is written.
-        """
+    def put(self, row: Any) -> Change:
+        """Return the change that writes the fields given; None takes a field away."""
         values = as_mapping(row)
         if self.key.is_salted:
             return self._put_salted(values)
         written = self.layout.write(values)
+        name = self._name(values, written.row)
         deletes = _deletes(written.cells)
         if not deletes:
-            return [stamped(written, self.stamps.again(self._name(values, written.row)))]
-        at = self._next(values, written.row)
-        return [*self._elsewhere(values, written.row, deletes, at), stamped(written, at)]
+            return Change(name, [written])
+        return Change(name, [*self._elsewhere(values, written.row, deletes), written], stamps=1)
 
-    def _put_salted(self, values: Mapping[str, Any]) -> list[RowCells]:
-        """A put into one copy; what is taken away may stand in any of them."""
-        count = self.key.salt_count
-        drawn = self.layout.write(values, salt=secrets.randbelow(count))
-        deletes = _deletes(drawn.cells)
-        if not deletes:
-            one = self._name(values, drawn.row)
-            at, salt = self.stamps.copy(one, secrets.randbelow(count))
-            return [stamped(self.layout.write(values, salt=salt), at)]
-        at = self._next(values, drawn.row)
-        return [*self._elsewhere(values, drawn.row, deletes, at), stamped(drawn, at)]
+    def _put_salted(self, values: Mapping[str, Any]) -> Change:
+        """Return a put into one copy; what is taken away may stand in any of them."""
+        salt = secrets.randbelow(self.key.salt_count)
+        written = self.layout.write(values, salt=salt)
+        name = self._name(values, written.row)
+        deletes = _deletes(written.cells)
+        if deletes:
+            return Change(name, [*self._elsewhere(values, written.row, deletes), written], stamps=1)
+        last = self.clock.salt_of_last_put(name)
+        if last is not None and last != salt:  # in one copy, puts of one moment need no other
+            salt, written = last, self.layout.write(values, salt=last)
+        return Change(name, [written], salt=salt)
 
     def _elsewhere(
-        self, values: Mapping[str, Any], row: bytes, deletes: Sequence[Cell], at: int
+        self, values: Mapping[str, Any], row: bytes, deletes: Sequence[Cell]
     ) -> list[RowCells]:
-        """The same deletes in every other place where a row may stand."""
+        """Return the same deletes in every other place where a row may stand."""
         if len(self.homes) == 1:
             return []
-        others = (key for key in self.keys_of(values) if key != row)
-        return [stamped(RowCells(key, list(deletes)), at) for key in others]
+        return [RowCells(key, list(deletes)) for key in self.keys_of(values) if key != row]
 
-    def replace(self, row: Any) -> list[RowCells]:
-        """The mutations that write the fields given and take all others away.
+    def replace(self, row: Any) -> Change:
+        """Return the change that writes the fields given and takes all others away.
 
         Elsewhere what is given need not be taken away: it is older, and hidden. Copies behind a
         random salt may be of the same time, so that all of them go.
         """
         values = as_mapping(row)
         written = self.layout.write(values)
-        at = self._next(values, written.row, 2)
         clears = self.layout.clears(values)
-        before = stamped(RowCells(written.row, clears), at)
-        after = stamped(written, at + 1)
-        whole = RowCells(written.row, [*before.cells, *after.cells])
+        whole = RowCells(written.row, [*_preceding(clears), *written.cells])
         gone = [*clears, *_deletes(written.cells)]
         if self.key.is_salted:
             gone += self.layout.erase(values, salt=0).cells
-        return [*self._elsewhere(values, written.row, gone, at), whole] if gone else [whole]
+        elsewhere = self._elsewhere(values, written.row, gone) if gone else []
+        before = [RowCells(one.row, _preceding(one.cells)) for one in elsewhere]
+        return Change(self._name(values, written.row), [*before, whole], stamps=2)
 
-    def delete(self, row: Any) -> list[RowCells]:
-        """The mutations that take a row away, in every place where it may stand."""
+    def delete(self, row: Any) -> Change:
+        """Return the change that takes a row away, in every place where it may stand."""
         values = as_mapping(row)
         if self.key.is_coded and not self.key.is_known(values):
             self.require_known(values)
-            return []
+            return Change(b"", [])
         erased = self.erased(values)
-        at = self._next(values, erased[0].row)
-        return [stamped(one, at) for one in erased]
+        return Change(self._name(values, erased[0].row), erased, stamps=1)
 
-    def apply(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        """Hand mutations to the engine.
+    def apply(self, changes: Sequence[Change], *, sync: bool | None = None) -> list[list[RowCells]]:
+        """Stamp changes and hand them to the engine, with no other change of their rows between.
+
+        Returns:
+            The mutations of each change, as they were written.
+
+        Raises:
+            RowError: the engine refuses one; nothing is written.
+        """
+        clock, last = self.clock, 0
+        with clock.ordered([change.name for change in changes]):
+            written = []
+            for change in changes:
+                at = self._take_stamp(change)
+                last = max(last, at)
+                written.append([stamped(mutation, at) for mutation in change.mutations])
+            self.send([mutation for one in written for mutation in one], sync=sync)
+        clock.hold_back(last)
+        return written
+
+    def _take_stamp(self, change: Change) -> int:
+        """Return the timestamp of a change, the last one if it takes several."""
+        if change.salt is not None:
+            return self.clock.stamp_copy(change.name, change.salt)
+        return self.clock.stamp(change.name, change.stamps) + max(change.stamps - 1, 0)
+
+    def send(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        """Hand stamped mutations to the engine.
 
         Raises:
             RowError: the engine refuses one; nothing is written.
@@ -166,10 +212,12 @@ class Writing:
         given = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
         values = as_mapping(row)
         self._keep(values)
-        with self._counting(values, row_key):
+        with self._alone(values, row_key) as last:
             self._bring(values, row_key, columns.values())
-            counted = self.store.increment(row_key, given)
-        return dict(zip(columns, counted, strict=True))
+            cells = self.store.increment(row_key, given, after_ms=last)
+            self._require_visible(values, row_key, cells, last)
+        counts = [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
+        return dict(zip(columns, counts, strict=True))
 
     def append(self, row: Any, pieces: Mapping[str, Any]) -> None:
         """Append to texts or bytes of a row."""
@@ -182,21 +230,46 @@ class Writing:
             for name, column in columns.items()
         ]
         self._keep(values)
-        with self._counting(values, row_key):
+        with self._alone(values, row_key) as last:
             self._bring(values, row_key, columns.values())
-            self.store.append(row_key, given)
+            cells = self.store.append(row_key, given, after_ms=last)
+            self._require_visible(values, row_key, cells, last)
 
     @contextmanager
-    def _counting(self, values: Mapping[str, Any], row_key: bytes) -> Iterator[None]:
-        """What is done to a row that the engine stamps: after all that was stamped here."""
+    def _alone(self, values: Mapping[str, Any], row_key: bytes) -> Iterator[int]:
+        """Let nobody else change a row for the time of a change that the engine stamps.
+
+        Returns:
+            The last timestamp that may hide a change of the row.
+
+        Raises:
+            Unsupported: the clock of a cluster's client stands behind that.
+        """
         name = self._name(values, row_key)
-        with self.stamps.held(name):
-            self.stamps.wait(name)
+        with self.clock.ordered([name], exclusive=True):
+            last = self.clock.last_of(name)
+            if self.store.stamps_itself and not self.clock.wait_for(last + 1):
+                what = f"it is behind the last change of the row, {last}: a count would be hidden"
+                raise Unsupported("clock", what, remedy="Try again when it is right.")
             try:
-                yield
+                yield last
             except Refused as refusal:
                 raise as_row_error(refusal) from None
-            self.stamps.count(name)
+
+    def _require_visible(
+        self, values: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell], last: int
+    ) -> None:
+        """Note what the engine has stamped; raise if an earlier change of this process hides it.
+
+        Raises:
+            Unsupported: the clock of a server is behind this client's.
+        """
+        least = min(cell.timestamp for cell in cells)
+        self.clock.note(self._name(values, row_key), max(cell.timestamp for cell in cells))
+        if least <= last:
+            what = f"the server stamped {least}, which the change of {last} hides"
+            remedy = "The clocks of servers and clients must agree; then try again."
+            raise Unsupported(f"row {row_key.hex()}", what, remedy=remedy)
 
     def _bring(
         self, values: Mapping[str, Any], row_key: bytes, columns: Iterable[tuple[str, bytes]]
@@ -217,19 +290,36 @@ class Writing:
         row_key, columns = self._columns(values, expected, None, "no column")
         wanted = None if value is None else self._value(values, name, value, columns[name])
         check = Check(*columns[name], "=", wanted)
-        with self.stamps.held(self._name(values, row_key)):
+        row_name = self._name(values, row_key)
+        with self.clock.ordered([row_name], exclusive=True):
             self._bring(values, row_key, columns.values())
-            *elsewhere, written = self.put(values)
+            change = self.put(values)
+            at = self.clock.stamp(row_name, 1)
+            if self.store.stamps_itself:
+                at = self._stamp_after_others(row_name, change.mutations[-1], at)
+            *elsewhere, written = (stamped(mutation, at) for mutation in change.mutations)
             is_put = self.store.check_and_mutate(row_key, check, written.cells)
             if is_put and elsewhere:
-                self.apply(elsewhere)
+                self.send(elsewhere)
             return is_put
+
+    def _stamp_after_others(self, name: bytes, mutation: RowCells, at: int) -> int:
+        """Return a timestamp after all that a row holds: others may have clocks that are ahead."""
+        families = {cell.family: () for cell in mutation.cells if cell.timestamp == LATEST}
+        if not families:
+            return at
+        ask = Ask(columns=families, time_range=(at, LATEST), raw=True)
+        (found,) = self.store.get([mutation.row], ask)
+        if not found.cells:
+            return at
+        self.clock.note(name, max(cell.timestamp for cell in found.cells))
+        return self.clock.stamp(name, 1)
 
     def _keep(self, values: Mapping[str, Any]) -> None:
         """Write what the key holds only in part: a row may begin with a count, and is read then."""
         if self.kept:
             named = dict.fromkeys((*self.identity, *self.kept))
-            self.apply(self.put({name: values.get(name) for name in named}))
+            self.apply([self.put({name: values.get(name) for name in named})])
 
     def _value(
         self, values: Mapping[str, Any], name: str, value: Any, column: tuple[str, bytes]
@@ -283,10 +373,6 @@ class Writing:
             remedy = "Read the row, and put it with check_and_put."
             raise DesignRefused(name, why, remedy=remedy)
 
-    def _next(self, values: Mapping[str, Any], row: bytes, count: int = 1) -> int:
-        """The timestamp of a mutation; all places of a row share one series."""
-        return self.stamps.next(self._name(values, row), count)
-
     def _name(self, values: Mapping[str, Any], row: bytes) -> bytes:
         """What stands for all places of a row: its key, where it has but one."""
         if self.naming is not None:
@@ -315,9 +401,21 @@ def _kept(layout: Layout) -> tuple[str, ...]:
     return tuple(name for name in layout.kept if (name,) in alone)
 
 
+def _preceding(cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells of a change that are to be just before its others."""
+    return [c._replace(timestamp=PRECEDING) if c.timestamp == LATEST else c for c in cells]
+
+
 def stamped(mutation: RowCells, at: int) -> RowCells:
-    """A mutation whose cells without a timestamp of their own have this one."""
-    cells = [c if c.timestamp != LATEST else c._replace(timestamp=at) for c in mutation.cells]
+    """Return a mutation whose cells without a timestamp of their own have this one."""
+    cells = [
+        c._replace(timestamp=at)
+        if c.timestamp == LATEST
+        else c._replace(timestamp=at - 1)
+        if c.timestamp == PRECEDING
+        else c
+        for c in mutation.cells
+    ]
     return RowCells(mutation.row, cells)
 
 

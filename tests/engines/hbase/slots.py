@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, Family
     from rowkey.engines import Ask, Check, Engine
+    from rowkey.engines.row_clock import RowClock
 
 PREFIX_LENGTH = 3
 TIDY_S = 10.0
@@ -126,11 +127,19 @@ class Slot(Part, Store):
 
         self.whole.load([inside(block) for block in blocks])
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
-        return self.whole.increment(self.inside(row), amounts)
+    @property
+    def row_clock(self) -> RowClock:
+        return self.whole.row_clock
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        return self.whole.append(self.inside(row), pieces)
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        return self.whole.increment(self.inside(row), amounts, after_ms=after_ms)
+
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        return self.whole.append(self.inside(row), pieces, after_ms=after_ms)
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
         return self.whole.check_and_mutate(self.inside(row), check, cells)

@@ -160,8 +160,8 @@ def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> No
     engine = Rocks.open(str(place / "db"), sync=sync, clock=clock)
     store = engine.table("t") if engine.tables() else engine.create(SPEC)
     if mode == "care":
-        for family in engine._tables["t"].files.families.values():
-            family.set_options({"write_buffer_size": "65536"})
+        for family in engine._tables["t"].database.sources.values():
+            family.family.set_options({"write_buffer_size": "65536"})
     os.write(journal, b"ready\n")
     try:
         while True:

@@ -12,9 +12,9 @@ import rowkey
 from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Ask, Span, TableSpec, open_engine
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.files import CONFIG
-from rowkey.errors import Refused, Unsupported
-from rowkey.table import drop_table
+from rowkey.engines.rocksdb.descriptor import CREATING, Descriptor, write_descriptor
+from rowkey.errors import CorruptionError, Refused, Unsupported
+from rowkey.table import drop_table, repair_tables, verify_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,12 +93,10 @@ def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> No
 
 
 def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
-    """A kill amid `create` leaves a directory without its mark: another table may take it."""
+    """What a kill amid `create` has left says so itself: another table may take its place."""
     with Rocks.open(str(tmp_path)) as engine:
-        written(engine)
-        engine.drop("space:t.able")
         engine.create(TableSpec("t", (Family("old"),)))
-    (tmp_path / "t" / "rowkey").unlink()
+    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), CREATING))
     with Rocks.open(str(tmp_path)) as engine:
         assert [] == engine.tables()
         with pytest.raises(Refused, match="no 't'"):
@@ -107,28 +105,99 @@ def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
         assert ["new"] == [family.name for family in store.spec.families]
 
 
+def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Path) -> None:
+    """What somebody has put there since is not removed."""
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (Family("old"),)))
+    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), CREATING))
+    (tmp_path / "t" / "20240101.log").write_text("mine")
+    before = set(tmp_path.rglob("*"))
+    with (
+        Rocks.open(str(tmp_path)) as engine,
+        pytest.raises(Unsupported, match="it holds something else"),
+    ):
+        engine.create(TableSpec("t", (Family("new"),)))
+    assert before == set(tmp_path.rglob("*"))
+
+
 def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
-    """What a kill amid `drop` has left is swept out."""
-    left = tmp_path / ".dropped-t"
-    left.mkdir()
-    for name in ("CURRENT", "LOG.old.1795", "000012.sst", "MANIFEST-000005", CONFIG):
-        (left / name).touch()
+    """What a kill amid `drop` has left is swept out, the descriptor last."""
+    with Rocks.open(str(tmp_path)) as engine:
+        written(engine)
+    left = (tmp_path / "space@t.able").rename(tmp_path / ".dropped-space@t.able")
+    (left / "CURRENT").unlink()
     with Rocks.open(str(tmp_path)) as engine:
         assert [] == engine.tables()
     assert not left.exists()
+
+
+@pytest.mark.parametrize("name", ["20240101.log", "notes.txt", "999999999.sst"])
+def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: str) -> None:
+    """They are named; once they are away, the table is dropped."""
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (Family("d"),)))
+        (tmp_path / "t" / name).write_text("mine")
+        with pytest.raises(Unsupported, match=f"it holds {name}, which is not of rowkey"):
+            engine.drop("t")
+        assert ["t"] == engine.tables()
+        (tmp_path / "t" / name).unlink()
+        engine.drop("t")
+    assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"null", b"\xff", b'{"checksum": "x"}'])
+def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None) -> None:
+    """Nobody opens, makes or drops one in its place; a repair writes it again, and all is there."""
+    with Rocks.open(str(tmp_path)) as engine:
+        seen = all_of(written(engine))
+    path = tmp_path / "space@t.able" / "descriptor.json"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    before = set(tmp_path.rglob("*"))
+    with Rocks.open(str(tmp_path)) as engine:
+        assert ["space:t.able"] == engine.tables()
+        for refused in (engine.table, engine.drop):
+            with pytest.raises(CorruptionError, match=r"descriptor\.json: the descriptor of the"):
+                refused("space:t.able")
+        with pytest.raises(Refused, match="is there already"):
+            engine.create(TableSpec("space:t.able", (Family("d"),)))
+        assert before == set(tmp_path.rglob("*"))
+        engine.repair("space:t.able")
+        assert seen == all_of(engine.table("space:t.able"))
+
+
+def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
+    """Its checksum covers all of it but blanks."""
+    with Rocks.open(str(tmp_path)) as engine:
+        engine.create(TableSpec("t", (Family("d"),)))
+        families = engine.table("t").spec.families
+    path = tmp_path / "t" / "descriptor.json"
+    content = path.read_bytes()
+    found = 0
+    for at in range(0, len(content), 3):
+        damaged = bytearray(content)
+        damaged[at] ^= 1 << at % 8
+        path.write_bytes(damaged)
+        with Rocks.open(str(tmp_path)) as engine:
+            try:
+                assert families == engine.table("t").spec.families
+            except CorruptionError:
+                found += 1
+    assert found > len(content) / 3 * 0.8
 
 
 def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
     """Bytes of a later rowkey are not guessed at."""
     with Rocks.open(str(tmp_path)) as engine:
         written(engine)
-        meta = engine._tables["space:t.able"].files.meta
+        meta = engine._tables["space:t.able"].database.meta
         described = json.loads(meta.get(b"table") or b"")
-        meta.put(b"table", json.dumps({**described, "format": 2}).encode())
+        meta.put(b"table", json.dumps({**described, "format": 3}).encode())
     for _ in range(2):
         with (
             Rocks.open(str(tmp_path)) as engine,
-            pytest.raises(Unsupported, match="it is of format 2; expected format 1"),
+            pytest.raises(Unsupported, match="it is of format 3; expected format 2"),
         ):
             engine.table("space:t.able")
 
@@ -143,14 +212,14 @@ def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["a\0b", "\ud800", "\0", "a/\udfff"])
-@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there, Rocks.examine, Rocks.repair])
+@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there])
 def test_a_path_that_no_file_has_is_refused(where: str, how: Callable[[str], object]) -> None:
     """It is told before the system is asked, whose own words would be no sentence."""
     with pytest.raises(Refused, match="holds a character that no path has; expected rocks:PATH"):
         how(where)
 
 
-@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there, Rocks.examine, Rocks.repair])
+@pytest.mark.parametrize("how", [Rocks.open, Rocks.is_there])
 def test_a_path_that_is_no_utf_8_is_refused(
     tmp_path: Path, how: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,12 +252,12 @@ def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
 
 
 def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
-    """A program, a folder and a hidden folder with the name of a table's mark make no table."""
+    """Files, folders and a hidden folder with the names of a table's files make no table."""
     for folder in ("bin", "src", ".hidden"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "bin" / "rowkey").write_text("#!/bin/sh\n")
-    (tmp_path / "src" / "rowkey").mkdir()
-    (tmp_path / ".hidden" / "rowkey").write_text("rocks 1\n")
+    (tmp_path / "bin" / "descriptor.json").write_text('{"format": 2}\n')
+    (tmp_path / "src" / "descriptor.json").mkdir()
+    (tmp_path / ".hidden" / "MANIFEST-000004").write_text("")
     before = set(tmp_path.rglob("*"))
     assert not Rocks.is_there(str(tmp_path))
     with Rocks.open(str(tmp_path)) as engine:
@@ -198,17 +267,16 @@ def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
 
 
 def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
-    """Looking for damage, mending and asking whether it is there leave nothing behind."""
+    """Asking whether it is there, and looking for damage, leave nothing behind."""
     where = str(tmp_path / "none" / "data")
     assert not Rocks.is_there(where)
-    for how in (Rocks.examine, Rocks.repair):
-        with pytest.raises(Refused, match="there is no such place, and no table"):
-            how(where)
+    with pytest.raises(Refused, match="there is no such place, and no table"):
+        list(verify_tables(f"rocks:{where}"))
     assert [] == list(tmp_path.iterdir())
     with Rocks.open(where):
         pass
     assert Rocks.is_there(where)
-    assert [] == Rocks.examine(where)
+    assert [] == list(verify_tables(f"rocks:{where}"))
     with pytest.raises(Unsupported, match="it cannot be used"):
         Rocks.is_there(f"{tmp_path / 'none' / 'data' / '.lock'}/data")
 
@@ -230,7 +298,7 @@ def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
         lambda url: rowkey.open("logs", url),
         lambda url: rowkey.open(LOGS, url, create=False),
         lambda url: drop_table("logs", url),
-        lambda url: Rocks.repair(url.removeprefix("rocks:")),
+        lambda url: list(repair_tables(url, ["logs"])),
     ],
     ids=["open_engine", "by name", "create=False", "drop_table", "repair"],
 )

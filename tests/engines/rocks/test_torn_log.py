@@ -1,4 +1,4 @@
-"""A log that was cut short gives a prefix; one that is damaged is refused, and mended on demand."""
+"""A log that was cut short or damaged is refused, and gives a prefix once that is accepted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engines.rocks.killing import Killing
+from engines.rocks.restarts import restart_machine
 from engines.rocks.script import SPEC, Stored, everything, writes
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.wal import HEADER, Damage, find_damage, last_change, logs_in
-from rowkey.errors import Unsupported
+from rowkey.engines.rocksdb.high_water import HIGH_WATER
+from rowkey.engines.rocksdb.log_format import HEADER, Damage, find_damage
+from rowkey.engines.rocksdb.write_ahead_log import list_logs, read_log
+from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.cells import RowCells
+    from rowkey.engines.rocksdb.repair import Repair
 
 OPERATIONS = 400
 
@@ -32,7 +36,7 @@ class Torn:
 
     def __init__(self, killing: Killing) -> None:
         self.killing, self.place = killing, killing.place
-        (self.log,) = logs_in(self.place / "db" / "t")
+        (self.log,) = list_logs(self.place / "db" / "t")
         self.content = self.log.read_bytes()
         self.states: dict[int, tuple[list[RowCells], list[tuple[bytes, int]]]] = {}
 
@@ -45,8 +49,14 @@ class Torn:
         return copy
 
     def opened(self, content: bytes) -> int:
-        """Open a copy with this log, and note what it holds by the operations it has."""
-        with Rocks.open(str(self.damaged(content)), clock=self.killing.clock) as engine:
+        """Open a copy with this log after the machine was restarted, and note what it holds.
+
+        Returns:
+            The number of operations that it has.
+        """
+        copy = self.damaged(content)
+        restart_machine(copy / "t")
+        with Rocks.open(str(copy), clock=self.killing.clock) as engine:
             store = engine.table("t")
             number = engine._tables["t"].ledger.sequence
             self.states[number] = everything(store), writes(store)
@@ -90,7 +100,27 @@ def torn(tmp_path_factory: pytest.TempPathFactory) -> Torn:
     return Torn(killing)
 
 
-def test_twenty_truncations_give_prefixes(torn: Torn) -> None:
+def repaired(copy: Path) -> Repair:
+    """What a repair of the table of a place did."""
+    with Rocks.open(str(copy)) as engine:
+        return engine.repair("t")
+
+
+def test_twenty_truncations_are_refused(torn: Torn) -> None:
+    """A cut that no loss of power explains takes acknowledged changes: their number is told."""
+    random = Random(11)
+    for _ in range(20):
+        length = random.randrange(len(torn.content))
+        copy = torn.damaged(torn.content[:length])
+        with (
+            Rocks.open(str(copy)) as engine,
+            pytest.raises(CorruptionError, match=r"it ends before the last [\d,]+ acknowledged"),
+        ):
+            engine.table("t")
+        assert torn.content[:length] == (copy / "t" / torn.log.name).read_bytes()
+
+
+def test_twenty_truncations_by_a_loss_of_power_give_prefixes(torn: Torn) -> None:
     """What a cut leaves is what some first operations made, each whole; later cuts leave more."""
     random = Random(1)
     lengths = sorted(random.randrange(len(torn.content) // 9, len(torn.content)) for _ in range(20))
@@ -103,20 +133,22 @@ def test_twenty_truncations_give_prefixes(torn: Torn) -> None:
 def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
     """Who waited for the disk loses nothing to a cut of what came after it."""
     killing = Killing(tmp_path, seed=12)
-    marks: list[tuple[int, int]] = []
+    marks: list[tuple[int, int, bytes]] = []
     with Rocks.open(str(tmp_path / "db"), clock=killing.clock) as engine:
         store = engine.create(SPEC)
         for number in range(1, 202):
             killing.clock.operation = number
             store.mutate(killing.script.mutations(number), sync=number % 10 == 0)
             if number % 10 == 0:
-                (log,) = logs_in(tmp_path / "db" / "t")
-                marks.append((number, log.stat().st_size))
+                (log,) = list_logs(tmp_path / "db" / "t")
+                mark = (tmp_path / "db" / "t" / HIGH_WATER).read_bytes()
+                marks.append((number, log.stat().st_size, mark))
         shutil.copytree(tmp_path / "db", tmp_path / "as it was")
     shutil.rmtree(tmp_path / "db")
     (tmp_path / "as it was").rename(tmp_path / "db")
     torn, random = Torn(killing), Random(6)
-    for (number, synced), (later, end) in pairwise(marks):
+    for (number, synced, mark), (later, end, _) in pairwise(marks):
+        (tmp_path / "db" / "t" / HIGH_WATER).write_bytes(mark)
         assert number <= torn.opened(torn.content[: random.randrange(synced, end)]) <= later
     torn.hold_to_the_model()
 
@@ -127,7 +159,7 @@ def test_twenty_flipped_bits_are_refused(torn: Torn) -> None:
     starts = torn.records()
     for _ in range(20):
         at, bit = random.randrange(len(torn.content)), random.randrange(8)
-        with pytest.raises(Unsupported) as refusal:
+        with pytest.raises(CorruptionError) as refusal:
             torn.opened(torn.flipped(at, bit))
         record = max(start for start in starts if start <= at)
         assert torn.log.name in refusal.value.mistake.path
@@ -141,7 +173,7 @@ def test_no_flipped_bit_of_a_header_is_passed_over(torn: Torn, record: int) -> N
     at = torn.records()[record]
     for byte in (4, 5, 6):
         for bit in range(8):
-            with pytest.raises(Unsupported, match="is damaged at byte"):
+            with pytest.raises(CorruptionError, match="is damaged at byte"):
                 torn.opened(torn.flipped(at + byte, bit))
 
 
@@ -150,10 +182,10 @@ def test_a_repair_keeps_all_that_precedes_the_damage(torn: Torn) -> None:
     starts = torn.records()
     at = starts[len(starts) // 2]
     copy = torn.damaged(torn.flipped(at + HEADER + 9, 1))
-    (mended,) = Rocks.repair(str(copy))
-    assert ("t", torn.log.name, at) == (mended.table, mended.log, mended.at)
+    mended = repaired(copy)
+    assert ("t", torn.log.name, at) == (mended.table, mended.log, mended.offset)
     assert len(torn.content) - at == mended.bytes_cut
-    assert mended.changes_cut > 0
+    assert mended.changes_lost
     assert (
         torn.content[at + 20 :] == (copy / "t" / "cut" / f"{torn.log.name}.{at}").read_bytes()[20:]
     )
@@ -168,24 +200,23 @@ def test_a_repair_loses_no_batch_before_the_damage(torn: Torn) -> None:
     """What is kept is as many batches as a log that ends at the damage has."""
     at = torn.records()[-30]
     whole = torn.opened(torn.content[:at])
-    (mended,) = Rocks.repair(str(torn.damaged(torn.flipped(at + 6, 2))))
+    mended = repaired(torn.damaged(torn.flipped(at + 6, 2)))
     assert whole == mended.batches
 
 
 def test_a_repair_of_a_sound_table_changes_nothing(torn: Torn) -> None:
     """It says so, and all operations are there."""
     number = torn.opened(torn.content)
-    (mended,) = Rocks.repair(str(torn.damaged(torn.content)))
-    assert ("", number, 0) == (mended.log, mended.batches, mended.changes_cut)
-    assert "nothing is damaged" in str(mended)
+    mended = repaired(torn.damaged(torn.content))
+    assert ("", number, 0) == (mended.log, mended.batches, mended.changes_lost)
 
 
 def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
     """Every record of a sound log is found sound, every cut of it as well."""
-    assert find_damage(torn.content, thorough=True) is None
+    assert find_damage(torn.content, verify_checksums=True) is None
     for length in range(len(torn.content) - 300, len(torn.content), 10):
-        assert find_damage(torn.content[:length], thorough=True) is None
-    assert last_change(torn.content) > OPERATIONS
+        assert find_damage(torn.content[:length], verify_checksums=True) is None
+    assert read_log(torn.content).last > OPERATIONS
 
 
 def test_a_log_of_zeros_is_one_that_was_not_written() -> None:

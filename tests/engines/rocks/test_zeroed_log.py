@@ -6,14 +6,21 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import rowkey
+from engines.rocks.restarts import restart_machine
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.files import RESTORE, UNTOLD, explained
-from rowkey.engines.rocksdb.wal import BLOCK, HEADER, Damage, find_damage, last_change, logs_in
-from rowkey.errors import Unsupported
+from rowkey.engines.rocksdb.directory import REPAIR_LOG, SALVAGE
+from rowkey.engines.rocksdb.log_format import BLOCK, HEADER, Damage, find_damage
+from rowkey.engines.rocksdb.storage_errors import explain_error
+from rowkey.engines.rocksdb.write_ahead_log import list_logs
+from rowkey.errors import CorruptionError
+
+if TYPE_CHECKING:
+    from rowkey.engines.rocksdb.repair import Repair
 
 ROWS = 1_500
 THINGS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
@@ -57,7 +64,7 @@ def starts(log: bytes) -> list[int]:
 
 def zeroed(place: Path, begin: int, end: int) -> Path:
     """The log of a place, in which these bytes were turned into zeros."""
-    (log,) = logs_in(place / "t")
+    (log,) = list_logs(place / "t")
     content = log.read_bytes()
     log.write_bytes(content[:begin] + bytes(end - begin) + content[end:])
     return log
@@ -69,27 +76,39 @@ def ids(place: Path) -> list[int]:
         return [row["id"] for row in table.scan()]
 
 
+def damage(place: Path) -> list[str]:
+    """What is found to be damaged in the table of a place."""
+    with Rocks.open(str(place)) as engine:
+        return [str(one) for one in engine.examine("t").problems]
+
+
+def repaired(place: Path) -> Repair:
+    """What a repair of it did."""
+    with Rocks.open(str(place)) as engine:
+        return engine.repair("t")
+
+
 def record_of(place: Path, at: int) -> int:
     """Where the record of a byte begins."""
-    (log,) = logs_in(place / "t")
+    (log,) = list_logs(place / "t")
     return max(start for start in starts(log.read_bytes()) if start <= at)
 
 
 @pytest.mark.parametrize("where", ["header", "page", "block", "last block"])
 def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) -> None:
     """RocksDB alone would skip to the next block; a repair keeps all rows before the zeros."""
-    (log,) = logs_in(copy / "t")
+    (log,) = list_logs(copy / "t")
     begin = record_of(copy, {"last block": log.stat().st_size - 900}.get(where, 2 * BLOCK))
     zeroed(copy, begin, begin + {"page": 4_096, "block": BLOCK}.get(where, HEADER))
     said = f"damaged at byte {begin:,}: a record of the unknown type 0"
-    with pytest.raises(Unsupported, match=said) as refusal:
+    with pytest.raises(CorruptionError, match=said) as refusal:
         ids(copy)
     assert str(log) == refusal.value.mistake.path
-    (found,) = Rocks.examine(str(copy))
-    assert (log.name, begin) == (found.log, found.at)
-    (mended,) = Rocks.repair(str(copy))
-    assert (log.name, begin) == (mended.log, mended.at)
-    assert (mended.changes_cut > 0) == (where != "last block")
+    (found,) = damage(copy)
+    assert f"{log}: it is {said}" in found
+    mended = repaired(copy)
+    assert (log.name, begin) == (mended.log, mended.offset)
+    assert mended.changes_lost
     kept = ids(copy)
     assert list(range(len(kept))) == kept
     assert 0 < len(kept) < ROWS
@@ -99,56 +118,75 @@ def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
     """Zeros from within a record on damage that one first, though its length is still told."""
     begin = record_of(copy, 2 * BLOCK + 9_000)
     zeroed(copy, begin + HEADER + 20, begin + 4_096)
-    with pytest.raises(Unsupported, match=f"damaged at byte {begin:,}: "):
+    with pytest.raises(CorruptionError, match=f"damaged at byte {begin:,}: "):
         ids(copy)
-    (found,) = Rocks.examine(str(copy))
-    assert begin == found.at
+    (found,) = damage(copy)
+    assert f"damaged at byte {begin:,}: " in found
+    assert begin == repaired(copy).offset
 
 
 def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
-    """Space that was set aside and not written, and a last page that was lost, end a log."""
-    (log,) = logs_in(copy / "t")
+    """Space that was set aside and not written, and a last page that power lost, end a log."""
+    (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     end = starts(content)[-5]
-    assert find_damage(content + bytes(3 * BLOCK), thorough=True) is None
+    assert find_damage(content + bytes(3 * BLOCK), verify_checksums=True) is None
     zeroed(copy, end, len(content))
-    assert [""] == [found.log for found in Rocks.examine(str(copy))]
+    restart_machine(copy / "t")
+    assert [] == damage(copy)
     kept = ids(copy)
     assert list(range(len(kept))) == kept
     assert ROWS - 10 < len(kept) < ROWS
 
 
-def test_a_table_that_is_broken_elsewhere_too_is_told_with_its_cut(copy: Path) -> None:
-    """The log was cut and is kept aside; that the table does not open all the same is said."""
+def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
+    """They end the log before what was acknowledged."""
+    (log,) = list_logs(copy / "t")
+    content = log.read_bytes()
+    zeroed(copy, starts(content)[-5], len(content))
+    with pytest.raises(CorruptionError, match=r"it ends before the last [\d,]+ acknowledged"):
+        ids(copy)
+
+
+def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None:
+    """A log is not cut where that mends nothing."""
     begin = record_of(copy, BLOCK)
     log = zeroed(copy, begin, begin + HEADER)
     (copy / "t" / "CURRENT").write_text("nothing")
-    (mended,) = Rocks.repair(str(copy))
-    assert f"t: {log.name} was cut at byte {begin:,}, but it cannot be mended. " in str(mended)
-    assert "CURRENT file does not end with newline" in mended.broken
-    assert (copy / "t" / "cut" / f"{log.name}.{begin}").is_file()
+    before = log.read_bytes()
+    with pytest.raises(CorruptionError, match="CURRENT: it names no MANIFEST"):
+        repaired(copy)
+    assert before == log.read_bytes()
+    assert not (copy / "t" / "cut").exists()
 
 
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("Corruption: block checksum mismatch in /a/000012.sst offset 0", RESTORE),
-        ("Corruption: CURRENT file does not end with newline", RESTORE),
-        ("Corruption: missing start of fragmented record(2)", UNTOLD),
-        ("Corruption: missing start in /a/my.sst/t", UNTOLD),
+        ("Corruption: block checksum mismatch in /a/000012.sst offset 0", SALVAGE),
+        ("Corruption: CURRENT file does not end with newline", SALVAGE),
+        ("Corruption: missing start of fragmented record(2)", SALVAGE),
     ],
 )
-def test_advice_tells_only_what_is_true(copy: Path, text: str, advice: str) -> None:
-    """That it is in no log is said where RocksDB names another file."""
-    problem = explained(copy / "t", RuntimeError(text))
-    assert isinstance(problem, Unsupported)
+def test_a_damaged_table_may_be_saved(copy: Path, text: str, advice: str) -> None:
+    """What is in no log cannot be cut."""
+    problem = explain_error(copy / "t", RuntimeError(text))
+    assert isinstance(problem, CorruptionError)
     assert advice == problem.mistake.remedy
 
 
-def test_the_last_change_is_told_from_behind_zeros(killed: Path) -> None:
-    """A repair tells how much it cut: the count goes on in the block behind the zeros."""
-    (log,) = logs_in(killed / "t")
+def test_damage_to_a_log_is_found_where_rocksdb_names_none(copy: Path) -> None:
+    """The log and the byte are told, and that it can be cut."""
+    begin = record_of(copy, BLOCK)
+    log = zeroed(copy, begin, begin + HEADER)
+    problem = explain_error(copy / "t", RuntimeError("Corruption: missing start of a record"))
+    assert isinstance(problem, CorruptionError)
+    assert (str(log), REPAIR_LOG) == (problem.mistake.path, problem.mistake.remedy)
+
+
+def test_damage_is_the_first_of_all(killed: Path) -> None:
+    """Zeros over a whole block are found where they begin."""
+    (log,) = list_logs(killed / "t")
     content = log.read_bytes()
     broken = content[:BLOCK] + bytes(BLOCK) + content[2 * BLOCK :]
-    assert last_change(content) == last_change(broken)
     assert Damage(BLOCK, "a record of the unknown type 0") == find_damage(broken)

@@ -26,8 +26,10 @@ class HBase(Engine):
     shared = True
     refuses: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, client: Client, url: str, *, sync: bool) -> None:
-        self.client, self._url, self._sync = client, url, sync
+    def __init__(
+        self, client: Client, url: str, clock: Callable[[], int] = now_ms, *, sync: bool
+    ) -> None:
+        self.client, self._url, self._clock, self._sync = client, url, clock, sync
         self._closed = False
 
     @classmethod
@@ -45,7 +47,7 @@ class HBase(Engine):
         from rowkey.hbase import connect  # who keeps tables elsewhere need not load it
 
         url = f"{cls.scheme}:{where}"
-        return cls(connect(url), url, sync=sync)
+        return cls(connect(url), url, clock, sync=sync)
 
     @classmethod
     def is_there(cls, where: str) -> bool:
@@ -79,10 +81,11 @@ class HBase(Engine):
         return self.table(spec.name)
 
     def table(self, name: str) -> Store:
-        from rowkey.engines.hbase import HBaseStore
+        from rowkey.engines.hbase import SHARED_CLOCKS, HBaseStore
 
         self._require_open()
-        return HBaseStore(self.client, name, sync=self._sync)
+        clock = SHARED_CLOCKS.find(self._url, name, self._clock)
+        return HBaseStore(self.client, name, clock, sync=self._sync)
 
     def drop(self, name: str) -> None:
         self._require_open()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
+from rowkey import forks
 from rowkey.cells import (
     Cell,
     RowCells,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rowkey.cells import CellBlock, Family
     from rowkey.engines.contract import Ask, Check, Span
     from rowkey.engines.counts import RegionCount
+    from rowkey.engines.row_clock import RowClock
 
     Clock = Callable[[], int]
 
@@ -60,9 +62,9 @@ class _Reading(Reader):
         return self._table.kept()
 
     def _check_open(self) -> None:
-        if self._closed or self._table.dropped:
-            state = "dropped" if self._table.dropped else "closed"
-            raise Refused("table", f"{self._table.name} is {state}", "an open table")
+        self._table.check_open()
+        if self._closed:
+            raise Refused("table", f"{self._table.name} is closed", "an open table")
 
     def _views(self, ask: Ask) -> dict[str, View]:
         self._check_open()
@@ -92,6 +94,8 @@ class _Reading(Reader):
         return RowCursor(rows, ask, tuple(views), lambda row: land.count_reads([row]))
 
     def close(self) -> None:
+        if self._table.state == forks.INHERITED:
+            self._table.check_open()
         self._closed = True
 
 
@@ -116,6 +120,14 @@ class _Snapshot(_Reading):
 class _MemoryStore(_Reading, Store):
     """A table in memory."""
 
+    def __init__(self, table: HeldTable, clock: Clock) -> None:
+        super().__init__(table, clock)
+        table.row_clock.clock = clock
+
+    @property
+    def row_clock(self) -> RowClock:
+        return self._table.row_clock
+
     @property
     def spec(self) -> TableSpec:
         """The table as it is: its regions may have split since it was made."""
@@ -127,25 +139,25 @@ class _MemoryStore(_Reading, Store):
         self._check_open()
         for mutation in mutations:
             check_mutation(mutation, self._table.families)
-        now = self._clock()
         with self._table.lock:
+            now = self._table.row_clock.now()
             for row, cells in mutations:
-                self._table.write([self._stamped(row, cells, now)])
+                self._table.write([self._stamp(row, cells, now)])
 
-    def _stamped(
+    def _stamp(
         self, row: bytes, cells: Sequence[Cell], now: int, *, puts_ms: int | None = None
     ) -> RowCells:
         def newest(family: str, qualifier: bytes, count: int) -> list[int]:
-            return [cell.timestamp for cell in self._versions(row, family, qualifier, now, count)]
+            return [cell.timestamp for cell in self._versions(row, family, qualifier, count)]
 
         return RowCells(row, stamped(cells, now, newest, puts_ms=puts_ms))
 
     def _versions(
-        self, row: bytes, family: str, qualifier: bytes, now: int, count: int = 1
+        self, row: bytes, family: str, qualifier: bytes, count: int = 1
     ) -> Sequence[Cell]:
-        """Up to so many versions of a column, as a read would see them now."""
+        """Return up to so many versions of a column, as a read would see them now."""
         described = self._table.families[family]
-        view = View(described, now, versions=count, qualifiers=(qualifier,))
+        view = View(described, self._clock(), versions=count, qualifiers=(qualifier,))
         return self._table.now.read(row, {family: view}).cells
 
     def load(self, blocks: Sequence[CellBlock]) -> None:
@@ -155,41 +167,45 @@ class _MemoryStore(_Reading, Store):
             check_row(row.row)
             if row.cells:
                 check_mutation(row, self._table.families)
-        now = self._clock()
         with self._table.lock:
-            self._table.write([self._stamped(row, cells, now) for row, cells in rows])
+            now = self._table.row_clock.now()
+            self._table.write([self._stamp(row, cells, now) for row, cells in rows])
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+    ) -> list[Cell]:
         for _, _, amount in amounts:
             check_amount(amount)
-        cells = self._change(row, amounts, incremented)
-        return [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
+        return self._change(row, amounts, incremented, after_ms)
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        return [cell.value for cell in self._change(row, pieces, appended)]
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        return self._change(row, pieces, appended, after_ms)
 
     def _change(
         self,
         row: bytes,
         changes: Sequence[tuple[str, bytes, C]],
         make: Callable[[str, bytes, C, Cell | None, int], Cell],
+        after_ms: int,
     ) -> list[Cell]:
         """Put in place of some cells what is made of them."""
         self._check_open()
         columns = [(family, qualifier) for family, qualifier, _ in changes]
         check_columns(row, columns, self._table.families)
-        now = self._clock()
         with self._table.lock:
+            at = max(self._table.row_clock.now(), after_ms + 1)
             cells = [
-                make(family, qualifier, change, self._newest(row, family, qualifier, now), now)
+                make(family, qualifier, change, self._newest(row, family, qualifier), at)
                 for family, qualifier, change in changes
             ]
             check_mutation(RowCells(row, cells), self._table.families)
             self._table.write([RowCells(row, cells)])
         return cells
 
-    def _newest(self, row: bytes, family: str, qualifier: bytes, now: int) -> Cell | None:
-        return next(iter(self._versions(row, family, qualifier, now)), None)
+    def _newest(self, row: bytes, family: str, qualifier: bytes) -> Cell | None:
+        return next(iter(self._versions(row, family, qualifier)), None)
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
         self._check_open()
@@ -197,12 +213,12 @@ class _MemoryStore(_Reading, Store):
         check_families([check.family], self._table.families)
         check_comparison(check.operator, check.value)
         with self._table.lock:
-            now = self._clock()
-            found = self._newest(row, check.family, check.qualifier, now)
+            found = self._newest(row, check.family, check.qualifier)
             if not holds(check.operator, check.value, found):
                 return False
+            now = self._table.row_clock.now()
             seen = now if found is None else max(now, found.timestamp)
-            self._table.write([self._stamped(row, cells, now, puts_ms=seen)])
+            self._table.write([self._stamp(row, cells, now, puts_ms=seen)])
             return True
 
     def regions(self) -> list[RegionCount]:
@@ -261,8 +277,19 @@ class _Place:
         self.lock = RLock()
 
 
-_PLACES: dict[str, _Place] = {}
-"""The places that have a name, for as long as the process lives."""
+class _Places:
+    """The places that have a name, for as long as the process lives; a forked child has none."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, _Place] = {}
+        forks.register(self)
+
+    def reset_in_child(self) -> None:
+        """In a forked child: forget the parent's places."""
+        self.named = {}
+
+
+_PLACES = _Places()
 
 
 class Memory(Engine):
@@ -290,7 +317,7 @@ class Memory(Engine):
             sync: no matter here.
             clock: gives the time of day in ms.
         """
-        place = _PLACES.setdefault(where, _Place()) if where else _Place()
+        place = _PLACES.named.setdefault(where, _Place()) if where else _Place()
         return cls(where, place, clock)
 
     @property
@@ -307,7 +334,7 @@ class Memory(Engine):
         with self._place.lock:
             if spec.name in self._place.tables:
                 raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
-            self._place.tables[spec.name] = HeldTable(spec)
+            self._place.tables[spec.name] = HeldTable(spec, self._clock)
         return self.table(spec.name)
 
     def table(self, name: str) -> Store:
@@ -323,7 +350,7 @@ class Memory(Engine):
 
     def drop(self, name: str) -> None:
         with self._place.lock:
-            self._found(name).dropped = True
+            self._found(name).state = "dropped"
             del self._place.tables[name]
 
     def _check_open(self) -> None:

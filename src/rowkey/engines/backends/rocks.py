@@ -3,48 +3,50 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from rowkey import forks
 from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
-from rowkey.engines.rocksdb import Mended, OpenTable, RocksStore, check_codecs, lock_directory, mend
-from rowkey.engines.rocksdb.files import CONFIG
-from rowkey.engines.rocksdb.locking import LOCK
-from rowkey.engines.rocksdb.mending import ASIDE, Examined, examine
+from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
+from rowkey.engines.rocksdb.descriptor import (
+    CREATING,
+    DESCRIPTOR,
+    directory_name,
+    read_descriptor,
+    sync_directory,
+    table_of_directory,
+)
+from rowkey.engines.rocksdb.directory import holds_database, list_foreign
+from rowkey.engines.rocksdb.examination import Examination, examine_table, ignore_progress
+from rowkey.engines.rocksdb.locking import LOCK, DirectoryLock
+from rowkey.engines.rocksdb.repair import Repair, Saved, repair_table, save_table
 from rowkey.engines.specs import check_spec
-from rowkey.errors import Refused, Unsupported, shown
+from rowkey.errors import CorruptionError, Refused, Unsupported, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Clock = Callable[[], int]
 
-_MARK = "rowkey"
-"""The file that says a table's directory is whole: the last thing made, the first removed."""
-
-_MARKED = b"rocks 1\n"
-
 CATALOG = ".catalog"
-"""Where the designs of the tables lie, beside them; no table's name begins with a point."""
+"""Where the designs of the tables lie, next to them; no table's name begins with a point."""
 
 _DROPPED = ".dropped-"
-
-_OURS = re.compile(
-    r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d+(\.dbtmp)?"
-    rf"|\d+\.(log|sst|blob|dbtmp)(\.trash)?|{re.escape(CONFIG)}|{ASIDE}|{_MARK}"
-)
-"""What lies in a table's directory. Source: filename.cc, and the names that rowkey gives."""
+_NAMED = 3
+"""Files that an error names of many."""
 
 
 class Rocks(Engine):
     """Tables in a directory: `rocks:PATH`. One process at a time; each table is a RocksDB.
 
     What has returned survives the death of the process. With `sync` it survives the loss of power
-    as well, at the price of a disk's flush for each call.
+    as well, at the price of a disk's flush for each call. A directory on a disk that is full or
+    may only be read can be read, not written.
     """
 
     name = scheme = "rocks"
@@ -55,7 +57,7 @@ class Rocks(Engine):
         "new_version_behavior": "deletes hide by timestamp here, not by arrival"
     }
 
-    def __init__(self, path: Path, held: BinaryIO, clock: Clock, *, sync: bool) -> None:
+    def __init__(self, path: Path, held: DirectoryLock, clock: Clock, *, sync: bool) -> None:
         self._path, self._held, self._clock, self._sync = path, held, clock, sync
         self._tables: dict[str, OpenTable] = {}
         self._lock = RLock()
@@ -72,22 +74,22 @@ class Rocks(Engine):
 
         Raises:
             Refused: no path is given, or one that no file can have, or that is no UTF-8.
-            Unsupported: it cannot be made or written to, or another process has it.
+            Unsupported: it cannot be made or read, or another process has it.
         """
         path = _path_of(where)
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            held = lock_directory(path)
+            _make_directory(path)
+            held = DirectoryLock(path)
         except OSError as problem:
             raise _unusable(path, problem) from problem
-        for left in path.glob(f"{_DROPPED}*"):
-            if _is_ours(left):
-                shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError):  # a disk that may only be read
+            for left in path.glob(f"{_DROPPED}*"):
+                _remove_dropped(left)
         return cls(path, held, clock, sync=sync)
 
     @classmethod
     def is_there(cls, where: str) -> bool:
-        """Whether there is a directory that rowkey has made or has a table in.
+        """Return whether there is a directory that rowkey has made or has a table in.
 
         Args:
             where: its path.
@@ -105,52 +107,68 @@ class Rocks(Engine):
             raise _unusable(path, problem) from problem
         return not path.is_dir() or _holds_lock(path) or bool(_tables_in(path))
 
-    @classmethod
-    def examine(cls, where: str) -> list[Examined]:
-        """What is damaged in tables; no file of theirs is changed.
+    def examine(
+        self, name: str, progress: Callable[[int, int], None] = ignore_progress
+    ) -> Examination:
+        """Read every block of every file of a table; no file is changed.
 
         Args:
-            where: the directory, open in no process.
-
-        Returns:
-            What was found of each table, in the order of their names; `broken` of one that is
-            damaged elsewhere than in a log, and cannot be mended.
+            name: the table's.
+            progress: told how many cells were read, and of about how many.
 
         Raises:
-            Refused: there is no such directory, or no table in it.
-            Unsupported: another process has it.
+            Refused: there is no such table.
+            Unsupported: the disk cannot be read.
         """
-        with cls._existing(where) as engine:
-            return [examine(_directory(Path(where), name)) for name in engine.tables()]
+        return examine_table(self._closed_directory(name), progress)
 
-    @classmethod
-    def repair(cls, where: str) -> list[Mended]:
-        """Cut the logs of tables where they are damaged, so that the tables open again.
+    def repair(self, name: str) -> Repair:
+        """Mend a table where it lies: its descriptor, and its logs up to the first damage.
+
+        Raises:
+            CorruptionError: it is damaged elsewhere; nothing was changed.
+        """
+        return repair_table(self._closed_directory(name))
+
+    def save_into(
+        self,
+        target: Rocks,
+        name: str,
+        *,
+        keep_incomplete: bool = False,
+        progress: Callable[[int, int], None] = ignore_progress,
+    ) -> Saved:
+        """Save what can be read of a table into one of the same name in another directory.
 
         Args:
-            where: the directory, open in no process.
-
-        Returns:
-            What was done to each table, in the order of their names; it is logged as well.
-            `broken` of one that does not open all the same.
+            target: that directory, open.
+            name: the table's.
+            keep_incomplete: whether rows are saved that lack cells, or may be older than they were.
+            progress: told how many cells were read or saved, and of about how many.
 
         Raises:
-            Refused: there is no such directory, or no table in it.
-            Unsupported: another process has it.
+            CorruptionError: not even what the table is can be read.
+            Unsupported: there is something in the way.
         """
-        with cls._existing(where) as engine:
-            return [mend(_directory(Path(where), name)) for name in engine.tables()]
+        directory = target.directory(name)
+        if name in target.tables():
+            raise Refused("table", f"{shown(name)} is there already", "a place without it")
+        _prepare_directory(directory)
+        return save_table(
+            self._closed_directory(name),
+            directory,
+            keep_incomplete=keep_incomplete,
+            progress=progress,
+        )
 
-    @classmethod
-    def _existing(cls, where: str) -> Rocks:
-        """A directory that is there, open."""
-        if not cls.is_there(where):
-            what, remedy = (
-                "there is no such place, and no table",
-                "Create one first: rowkey create.",
-            )
-            raise Refused(f"rocks:{where}", what, remedy=remedy)
-        return cls.open(where)
+    def _closed_directory(self, name: str) -> Path:
+        """Return where a table lies that is not open."""
+        self._check_open()
+        self._check_there(name)
+        table = self._tables.pop(name, None)
+        if table is not None:
+            table.close()
+        return self.directory(name)
 
     @property
     def catalog_url(self) -> str:
@@ -160,6 +178,10 @@ class Rocks(Engine):
         self._check_open()
         return _tables_in(self._path)
 
+    def directory(self, name: str) -> Path:
+        """Return where a table lies."""
+        return self._path / directory_name(name)
+
     def create(self, spec: TableSpec, progress: Callable[[int, int], None] | None = None) -> Store:
         self._check_open()
         check_spec(spec, self.refuses)
@@ -168,11 +190,12 @@ class Rocks(Engine):
         with self._lock:
             if spec.name in self.tables():
                 raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
-            directory = _directory(self._path, spec.name)
-            _make_room(directory)
-            table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
-            (directory / _MARK).write_bytes(_MARKED)
-            _sync_directory(directory)
+            directory = self.directory(spec.name)
+            try:
+                _prepare_directory(directory)
+                table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
+            except OSError as problem:
+                raise _unusable(directory, problem) from problem
             self._tables[spec.name] = table
         return RocksStore(table)
 
@@ -180,12 +203,12 @@ class Rocks(Engine):
         self._check_open()
         with self._lock:
             table = self._tables.get(name)
-            if table is not None and table.files.failed:
+            if table is not None and table.database.failed:
                 table.close()
                 table = None
             if table is None:
                 self._check_there(name)
-                table = OpenTable.open(_directory(self._path, name), self._clock, sync=self._sync)
+                table = OpenTable.open(self.directory(name), name, self._clock, sync=self._sync)
                 self._tables[name] = table
         return RocksStore(table)
 
@@ -196,23 +219,35 @@ class Rocks(Engine):
             raise Refused("table", f"there is no {shown(name)}", known)
 
     def drop(self, name: str) -> None:
+        """Remove a table and its files; a directory that holds anything else is refused.
+
+        Raises:
+            Refused: there is none of that name.
+            CorruptionError: its descriptor is damaged: whether it is a table is not known.
+            Unsupported: its directory holds files that are not of rowkey.
+        """
         self._check_open()
         with self._lock:
             self._check_there(name)
+            directory = self.directory(name)
+            _check_own(directory)
             table = self._tables.pop(name, None)
             if table is not None:
                 table.close("dropped")
-            directory = _directory(self._path, name)
-            (directory / _MARK).unlink()
             gone = _free_name(self._path / f"{_DROPPED}{directory.name}")
             directory.rename(gone)
-            shutil.rmtree(gone, ignore_errors=True)
+            sync_directory(self._path)
+            _remove_dropped(gone)
 
     def _check_open(self) -> None:
+        if self._held.is_inherited:
+            raise forks.inherited_error(f"rocks:{self._path}")
         if self._closed:
             raise Refused("engine", "it is closed", "an open engine")
 
     def close(self) -> None:
+        if self._held.is_inherited:
+            raise forks.inherited_error(f"rocks:{self._path}")
         with self._lock:
             if self._closed:
                 return
@@ -221,11 +256,11 @@ class Rocks(Engine):
                 for table in self._tables.values():
                     table.close()
             finally:
-                self._held.close()
+                self._held.release()
 
 
 def _path_of(where: str) -> Path:
-    """The path of a URL.
+    """Return the path of a URL.
 
     Raises:
         Refused: there is none, or none that a file can have.
@@ -244,75 +279,125 @@ def _path_of(where: str) -> Path:
     return Path(where)
 
 
+def _make_directory(path: Path) -> None:
+    """Make a directory and those above it, each on disk before what lies in it."""
+    missing = []
+    while not path.exists():
+        missing.append(path)
+        path = path.parent
+    for directory in reversed(missing):
+        directory.mkdir(exist_ok=True)
+        sync_directory(directory.parent)
+
+
 def _tables_in(place: Path) -> list[str]:
-    """The names of the tables in a directory, ascending."""
-    marks = (mark for mark in place.glob(f"*/{_MARK}") if _is_mark(mark))
-    return sorted(mark.parent.name.replace("@", ":") for mark in marks)
+    """Return the names of the tables in a directory, ascending, damaged ones among them."""
+    return sorted(table_of_directory(path) for path in place.iterdir() if _is_table(path))
 
 
-def _is_mark(path: Path) -> bool:
-    """Whether a file is a table's mark, and not a program of this name.
+def _is_table(directory: Path) -> bool:
+    """Return whether a directory holds a table, which may be damaged.
 
-    Where power was lost just after a table was made, it may be empty or of zeros.
+    One that is still being created is none.
     """
-    if path.parent.name.startswith(".") or not path.is_file():
+    if directory.name.startswith(".") or directory.is_symlink() or not directory.is_dir():
         return False
-    with path.open("rb") as file:
-        begin = file.read(len(_MARKED))
-    return begin == _MARKED or not begin.strip(b"\0")
+    try:
+        return read_descriptor(directory).state != CREATING
+    except (CorruptionError, Unsupported):
+        return holds_database(directory)
 
 
 def _holds_lock(place: Path) -> bool:
-    """Whether rowkey has opened a directory before: it leaves an empty file there."""
+    """Return whether rowkey has opened a directory before: it leaves an empty file there."""
     lock = place / LOCK
     return lock.is_file() and not lock.stat().st_size
 
 
-def _is_ours(directory: Path) -> bool:
-    """Whether a directory is what is left of a table: nothing but a table's files is in it."""
-    if directory.is_symlink() or not directory.is_dir():
-        return False
-    names = [path.name for path in directory.iterdir()]
-    return bool(names) and all(map(_OURS.fullmatch, names))
-
-
-def _make_room(directory: Path) -> None:
-    """Remove what a kill amid `create` has left of a table.
+def _prepare_directory(directory: Path) -> None:
+    """Make an empty directory, in place of what a kill has left of a table being created.
 
     Raises:
-        Unsupported: it is something else.
+        Unsupported: there is something else.
     """
-    if _is_ours(directory):
-        shutil.rmtree(directory, ignore_errors=True)
-    elif os.path.lexists(directory) and not (directory.is_dir() and not any(directory.iterdir())):
-        what = "the table would lie there, but it holds something else"
-        raise Unsupported(str(directory), what, "an empty directory or none", "Move it away.")
+    if os.path.lexists(directory):
+        if directory.is_symlink() or not directory.is_dir():
+            raise _occupied(directory, [directory])
+        content = list(directory.iterdir())
+        if content:
+            if not _is_half_created(directory):
+                raise _occupied(directory, sorted(content))
+            _remove_files(directory)
+    _make_directory(directory)
+
+
+def _is_half_created(directory: Path) -> bool:
+    """Return whether a directory holds what a kill has left of a table being created, and no more.
+
+    Its descriptor says so: of such a table nothing was acknowledged.
+    """
+    try:
+        is_half_created = read_descriptor(directory).state == CREATING
+    except (CorruptionError, Unsupported):
+        return False
+    return is_half_created and not list_foreign(directory)
+
+
+def _check_own(directory: Path) -> None:
+    """Raise unless a directory holds a table and nothing else.
+
+    Raises:
+        CorruptionError: its descriptor is damaged.
+        Unsupported: it holds something else.
+    """
+    read_descriptor(directory)
+    foreign = list_foreign(directory)
+    if foreign:
+        what = f"it holds {_named(foreign)}, which is not of rowkey, and would be removed"
+        raise Unsupported(str(directory), what, "files of the table", "Move it away.")
+
+
+def _remove_dropped(directory: Path) -> None:
+    """Remove what is left of a table that was dropped; what is anything else stays."""
+    try:
+        _check_own(directory)
+    except (CorruptionError, Unsupported):
+        return
+    _remove_files(directory)
+    with suppress(OSError):
+        directory.rmdir()
+
+
+def _remove_files(directory: Path) -> None:
+    """Remove the files of a table, its descriptor last."""
+    for path in directory.iterdir():
+        if path.name == DESCRIPTOR:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    (directory / DESCRIPTOR).unlink(missing_ok=True)
+
+
+def _occupied(directory: Path, content: list[Path]) -> Unsupported:
+    what = f"the table would lie there, but it holds something else: {_named(content)}"
+    return Unsupported(str(directory), what, "an empty directory or none", "Move it away.")
+
+
+def _named(paths: list[Path]) -> str:
+    """Return the first few names."""
+    names = ", ".join(path.name for path in paths[:_NAMED])
+    return f"{names} and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else names
 
 
 def _free_name(path: Path) -> Path:
-    """A path that is not there: this one, or with a number behind it."""
+    """Return a path that is not there: this one, or with a number after it."""
     names = (path.with_name(f"{path.name}@{number}") for number in count())
     return path if not os.path.lexists(path) else next(n for n in names if not os.path.lexists(n))
 
 
 def _unusable(path: Path, problem: OSError) -> Unsupported:
-    """The error of a directory that the system does not give."""
+    """Return the error of a directory that the system does not give."""
     what = f"it cannot be used: {problem.strerror or problem}"
     return Unsupported(str(path), what, "a directory to write to")
-
-
-def _directory(place: Path, table: str) -> Path:
-    """Where a table lies; no table's name holds the sign that stands for the colon here."""
-    return place / table.replace(":", "@")
-
-
-def _sync_directory(directory: Path) -> None:
-    """Have the names in a directory on disk, where the system can."""
-    try:
-        number = os.open(directory, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

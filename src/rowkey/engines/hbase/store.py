@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.contract import Ask, Check
+    from rowkey.engines.row_clock import RowClock
     from rowkey.hbase import Client, Described, Scan
 
 
@@ -115,12 +116,19 @@ class HBaseStore(HBaseReader, Store):
     Args:
         client: speaks to the cluster.
         name: the table.
+        clock: orders and stamps what this process changes.
         sync: whether a write is on disk before the call returns, unless the call says otherwise.
     """
 
-    def __init__(self, client: Client, name: str, *, sync: bool) -> None:
+    stamps_itself = True
+
+    def __init__(self, client: Client, name: str, clock: RowClock, *, sync: bool) -> None:
         super().__init__(client, name)
-        self._sync = sync
+        self._clock, self._sync = clock, sync
+
+    @property
+    def row_clock(self) -> RowClock:
+        return self._clock
 
     @property
     def spec(self) -> TableSpec:
@@ -155,15 +163,19 @@ class HBaseStore(HBaseReader, Store):
             with _as_unsupported():
                 self._table.load(blocks, sync=self._sync)
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+    ) -> list[Cell]:
         self._check_columns(row, amounts)
         for _, _, amount in amounts:
             check_amount(amount)
-        return self._table.increment(row, amounts, sync=self._sync)
+        return self._table.increment_cells(row, amounts, sync=self._sync)
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+    ) -> list[Cell]:
         self._check_columns(row, pieces)
-        return self._table.append(row, pieces, sync=self._sync)
+        return self._table.append_cells(row, pieces, sync=self._sync)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
         self._require_open()

@@ -97,6 +97,15 @@ def take_apart(key: bytes) -> tuple[bytes, bytes, int, Kind]:
     return unescape(row), unescape(rest[: -TAIL - 1]), LATEST - left, KINDS[kind]
 
 
+def row_of_key(key: bytes) -> bytes:
+    """Return the row of a key.
+
+    >>> row_of_key(compose(b"r", b"q", 7, Kind.PUT))
+    b'r'
+    """
+    return unescape(key.partition(END)[0])
+
+
 def wrap(value: bytes, ttl_ms: int | None = None) -> bytes:
     r"""What is stored for a value.
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import Kind
 from rowkey.engines.pairs.layout import BEHIND, END, TAIL, escape
-from rowkey.engines.pairs.ranges import FIRST, MOST, Frozen, last_row
+from rowkey.engines.pairs.ranges import FIRST, MOST, last_row
+from rowkey.engines.pairs.source import FrozenPairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.cells import View
     from rowkey.engines.contract import Ask, Span
-    from rowkey.engines.pairs.ranges import Pair, Pairs, Source
+    from rowkey.engines.pairs.ranges import Pairs
+    from rowkey.engines.pairs.source import Pair, Source
 
 PASSED = 32
 """Unwanted cells that are read before the next wanted one is looked for: a search costs as much."""
@@ -38,18 +40,18 @@ def stretch_pairs(source: Source, span: Span, view: View) -> Iterator[Pair]:
         span: the range.
         view: what is wanted of each row; what deletes the family comes as well.
     """
-    kept = source if isinstance(source, Frozen) else Frozen(source)
+    kept = source if isinstance(source, FrozenPairs) else FrozenPairs(source)
     first, last = escape(view.first), escape(view.last)
     return _passing(kept, (escape(span.start), escape(span.stop)), (first, last))
 
 
 def _passing(
-    kept: Frozen, span: tuple[bytes, bytes], stretch: tuple[bytes, bytes]
+    kept: FrozenPairs, span: tuple[bytes, bytes], stretch: tuple[bytes, bytes]
 ) -> Iterator[Pair]:
     (place, stop), (first, last) = span, stretch
     while True:
         passed = 0
-        for pair in kept.pairs(place, stop):
+        for pair in kept.read(place, stop):
             key = pair[0]
             at = key.index(END) + 1
             rest = key[at:]

@@ -22,19 +22,15 @@ from rowkey.engines.pairs.layout import (
     unescape,
     unwrap,
 )
-from rowkey.engines.pairs.ranges import (
-    ROWS_ALONE,
-    row_pairs,
-    row_places,
-    rows_alone,
-)
+from rowkey.engines.pairs.ranges import SINGLE_ROWS, read_single_rows, row_pairs, row_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rowkey.cells import View
     from rowkey.engines.pairs.columns import Columns
-    from rowkey.engines.pairs.ranges import Opened, Pairs, Source
+    from rowkey.engines.pairs.ranges import PairReader, Pairs
+    from rowkey.engines.pairs.source import Source
 
 FEW = 192
 """Cells below which one by one is faster: 0.2 ms, most of it Arrow's fixed cost. Measured."""
@@ -84,7 +80,7 @@ def cells_of(family: str, pairs: Iterable[tuple[bytes, bytes]], row_end: int) ->
     return cells
 
 
-def first_rows(opened: Opened, family: str, view: View) -> Iterator[RowCells]:
+def first_rows(opened: PairReader, family: str, view: View) -> Iterator[RowCells]:
     """A few rows of a range one by one, so that the first is there as soon as it is read.
 
     Args:
@@ -92,7 +88,7 @@ def first_rows(opened: Opened, family: str, view: View) -> Iterator[RowCells]:
         family: the family.
         view: what is seen of it; rows without a visible cell are left out.
     """
-    for pairs in rows_alone(opened, ROWS_ALONE):
+    for pairs in read_single_rows(opened, SINGLE_ROWS):
         row = pairs[0][0].partition(END)[0]
         cells = view.sees(cells_of(family, pairs, len(row) + 1))
         if cells:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, View
-    from rowkey.engines.pairs.ranges import Opened, Pairs
+    from rowkey.engines.pairs.ranges import PairReader, Pairs
     from rowkey.engines.rocksdb.ledger import Ledger
+    from rowkey.errors import RowkeyError
 
 T = TypeVar("T")
 _UNLIMITED = 2**63
@@ -53,7 +54,7 @@ class Cursors:
         self._lock = Lock()
         self._given: list[ref[RocksCursor]] = []
 
-    def over(self, ranges: Iterable[Mapping[str, Opened]]) -> list[RocksCursor]:
+    def over(self, ranges: Iterable[Mapping[str, PairReader]]) -> list[RocksCursor]:
         """A cursor for each range, opened in every family; they live while others hold them."""
         cursors = [RocksCursor(opened, self) for opened in ranges]
         self._given = list(map(ref, cursors))
@@ -73,9 +74,14 @@ class Cursors:
             self.ledger.count_reads(names)
 
     def close(self) -> None:
-        """Let go of what they hold."""
+        """Let go of what they hold; who reads just now is waited for."""
         for cursor in self._living():
             cursor.close()
+
+    def leak(self, error: RowkeyError) -> None:
+        """In a forked child: raise an error from now on, and free nothing of the parent's."""
+        for cursor in self._living():
+            cursor.leak(error)
 
     def _living(self) -> Iterator[RocksCursor]:
         return filter(None, (cursor() for cursor in self._given))
@@ -93,17 +99,17 @@ class RocksCursor(Cursor):
     _names: Sequence[bytes] = ()
     _ahead: Iterator[bytes] = iter([])
     _counted = 0
+    _closed = False
     _rows: Generator[RowCells, None, None] | None = None
     _blocks: Generator[pa.RecordBatch, None, None] | None = None
-    _closed = False
 
-    def __init__(self, opened: Mapping[str, Opened], scan: Cursors) -> None:
+    def __init__(self, opened: Mapping[str, PairReader], scan: Cursors) -> None:
         self._opened, self._scan = opened, scan
 
     def __iter__(self) -> Iterator[RowCells]:
         if self._blocks is not None:
             raise Refused("cursor", "it gives blocks already", "rows or blocks")
-        rows, batch = self._watched(self._started()), self._scan.ask.batch
+        rows, batch = self._raise_if_closed(self._started()), self._scan.ask.batch
         if batch is None:
             return rows
         return _cut_again(rows, batch) if self._scan.is_paged else _cut(rows, batch)
@@ -112,14 +118,14 @@ class RocksCursor(Cursor):
         """The row of the next pair stored in the range, whether or not anything is seen of it."""
         if self._rows is not None or self._blocks is not None:
             return None
-        keys = [key for one in self._opened.values() if (key := one.next_key())]
+        keys = [key for one in self._opened.values() if (key := one.peek_key())]
         if not keys:
             return None
         key = max(keys) if self._scan.ask.reverse else min(keys)
         return unescape(key.partition(END)[0])
 
-    def _watched(self, items: Iterator[T]) -> Iterator[T]:
-        """The same items; an end that is none of the range's is an error.
+    def _raise_if_closed(self, items: Iterator[T]) -> Iterator[T]:
+        """Yield the same items; what was read before a close is not all there is.
 
         Raises:
             Refused: the table or the cursor was closed before all was read.
@@ -134,8 +140,6 @@ class RocksCursor(Cursor):
         return self._rows
 
     def _all_rows(self) -> Generator[RowCells, None, None]:
-        if self._closed:
-            return
         scan = self._scan
         left = scan.ask.limit or _UNLIMITED
         last: list[bytes] = []
@@ -148,7 +152,7 @@ class RocksCursor(Cursor):
                     left -= 1
                     if not left:
                         return
-                if opened.next_key() is None:
+                if opened.peek_key() is None:
                     return
             for rows in self._lists():
                 # A row that goes on from the page before was counted with it.
@@ -177,7 +181,7 @@ class RocksCursor(Cursor):
         """What is stored of the range, in each family."""
         for family, opened in self._opened.items():
             if self._scan.is_paged:
-                yield family, paged_chunks(opened.rest())
+                yield family, paged_chunks(opened.drain())
             else:
                 yield family, read_chunks(opened, FIRST)
 
@@ -201,12 +205,10 @@ class RocksCursor(Cursor):
                 self._blocks = self._fast_blocks(rows)
             else:
                 self._blocks = _from(build_blocks(self._started(), tuple(self._opened), rows))
-        return self._watched(self._blocks)
+        return self._raise_if_closed(self._blocks)
 
     def _fast_blocks(self, rows: int) -> Generator[pa.RecordBatch, None, None]:
         """Blocks of one family, from its chunks without a row between."""
-        if self._closed:
-            return
         ((family, opened),) = self._opened.items()
         if self._scan.is_paged:
             yield from self._pages(family, opened)
@@ -218,9 +220,9 @@ class RocksCursor(Cursor):
             self._scan.ledger.count_reads_array(block.column(0).take(starts))
             yield block
 
-    def _pages(self, family: str, opened: Opened) -> Iterator[pa.RecordBatch]:
+    def _pages(self, family: str, opened: PairReader) -> Iterator[pa.RecordBatch]:
         """Blocks of one family that may end within a row, which counts once."""
-        chunks, view = paged_chunks(opened.rest()), self._scan.views[family]
+        chunks, view = paged_chunks(opened.drain()), self._scan.views[family]
         last = None
         for block, starts in chunk_blocks(chunks, family, view, reverse=False):
             rows = block.column(0)
@@ -230,12 +232,16 @@ class RocksCursor(Cursor):
             last = rows[-1].as_py()
             yield block
 
+    def leak(self, error: RowkeyError) -> None:
+        """In a forked child: raise an error from now on, and free nothing of the parent's."""
+        for reader in self._opened.values():
+            reader.leak(error)
+
     def close(self) -> None:
+        # What reads just now, in another thread, finds out when it reads on.
         self._closed = True
-        for reading in (self._rows, self._blocks):
-            if reading is not None:
-                reading.close()
-        self._opened = {}
+        for reader in self._opened.values():
+            reader.close()
 
 
 def _from(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:

@@ -10,32 +10,34 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from struct import Struct
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
 from rowkey.engines.contract import TableSpec
+from rowkey.engines.rocksdb.descriptor import FORMAT
+from rowkey.engines.rocksdb.directory import SALVAGE
 from rowkey.engines.territory import Territory
-from rowkey.errors import Unsupported
+from rowkey.errors import CorruptionError, Unsupported
 from rowkey.regions import locate_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from rocksdict import Rdict, WriteBatch
+    from rocksdict import WriteBatch
 
-FORMAT = 1
-"""The version of all that this engine writes; a directory of another one is refused."""
+    from rowkey.engines.pairs.source import PairSource
 
 SEQUENCE = b"sequence"
-"""Holds the number of batches written: whatever prefix of them is there, it says which."""
+"""Holds the number of batches of changes of rows, so that whatever prefix of them is there, it says
+which; and the highest timestamp that was given to a change, so that none goes back."""
 
 _TABLE = b"table"
 _REGION = b"region\0"
 """Followed by the region's first row key; the value is its counters."""
 
 _COUNTERS = Struct(">QQQ")
-_NUMBER = Struct(">Q")
+_PROGRESS = Struct(">Qq")
 
 
 class Ledger(Territory):
@@ -48,16 +50,25 @@ class Ledger(Territory):
     def __init__(self, splits: Iterable[bytes] = ()) -> None:
         super().__init__(splits)
         self.sequence = 0
+        self.highest_stamp = -1
 
     @classmethod
-    def read(cls, meta: Rdict) -> Ledger:
-        """The ledger as it is stored."""
+    def read(cls, meta: PairSource) -> Ledger:
+        """Return the ledger as it is stored.
+
+        Raises:
+            CorruptionError: it cannot be read, or none is there.
+        """
         stored = list(_regions(meta))
+        if not stored:
+            raise CorruptionError(meta.family.path(), "it holds no regions", remedy=SALVAGE)
         ledger = cls(start for start, _ in stored[1:])
         for region, (_, counters) in enumerate(stored):
             counts = _COUNTERS.unpack(counters)
             ledger._writes[region], ledger._reads[region], ledger._sizes[region] = counts
-        ledger.sequence = _NUMBER.unpack(meta.get(SEQUENCE) or bytes(8))[0]
+        progress = meta.family.get(SEQUENCE)
+        if progress is not None:
+            ledger.sequence, ledger.highest_stamp = _PROGRESS.unpack(progress)
         return ledger
 
     def spread(self, rows: Any, size: int) -> list[tuple[int, int, int]]:
@@ -89,11 +100,16 @@ class Ledger(Territory):
                 self._writes[region] + writes, self._reads[region], self._sizes[region] + size
             )
             batch.put(_REGION + start, counters)
-        self.number(batch)
 
-    def number(self, batch: WriteBatch) -> None:
-        """Add to a batch its number."""
-        batch.put(SEQUENCE, _NUMBER.pack(self.sequence + 1))
+    def number(self, batch: WriteBatch, highest_stamp: int, more: int = 0) -> None:
+        """Add to a batch how many there are with it, and the highest timestamp that was given.
+
+        Args:
+            batch: changes.
+            highest_stamp: the highest timestamp that was given to a change.
+            more: 1 if the batch changes rows, and counts.
+        """
+        batch.put(SEQUENCE, _PROGRESS.pack(self.sequence + more, highest_stamp))
 
     def written(self, regions: Iterable[tuple[int, int, int]]) -> None:
         """Count what has been written; as `expect`."""
@@ -110,37 +126,43 @@ class Ledger(Territory):
             batch.put(_REGION + start, _COUNTERS.pack(writes, reads, size))
 
 
-def _regions(meta: Rdict) -> Iterator[tuple[bytes, bytes]]:
-    stored = cast("Iterator[tuple[bytes, bytes]]", meta.items(from_key=_REGION))
-    for key, counters in stored:
-        if not key.startswith(_REGION):
-            return
-        yield key[len(_REGION) :], counters
+def _regions(meta: PairSource) -> Iterator[tuple[bytes, bytes]]:
+    pairs = meta.iterate()
+    pairs.seek(_REGION)
+    while pairs.valid() and pairs.key().startswith(_REGION):
+        yield pairs.key()[len(_REGION) :], pairs.value()
+        pairs.next()
+    meta.raise_status(pairs)
 
 
 def store_spec(batch: WriteBatch, spec: TableSpec) -> None:
     """Add a table's description to a batch; its regions are the ledger's."""
     described: dict[str, Any] = {
         "format": FORMAT,
-        "name": spec.name,
         "families": [asdict(family) for family in spec.families],
         "attributes": dict(spec.attributes),
     }
     batch.put(_TABLE, json.dumps(described).encode())
 
 
-def read_spec(meta: Rdict, path: Path) -> TableSpec:
-    """A table's description as it is stored, without its regions.
+def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
+    """Return a table's description as it is stored, without its regions.
+
+    Args:
+        meta: where it is stored.
+        directory: the table's, for messages.
+        name: the table's name.
 
     Raises:
-        Unsupported: there is none, or another version of rowkey wrote it.
+        CorruptionError: it cannot be read, or is not there.
+        Unsupported: another version of rowkey wrote it.
     """
-    stored = meta.get(_TABLE)
+    stored = meta.family.get(_TABLE)
     if stored is None:
-        raise Unsupported(str(path), "it holds no table of rowkey")
+        raise CorruptionError(str(directory), "the table's description is gone", remedy=SALVAGE)
     described = json.loads(stored)
     if described["format"] != FORMAT:
         what = f"it is of format {described['format']}"
-        raise Unsupported(str(path), what, f"format {FORMAT}", "Use the rowkey that wrote it.")
+        raise Unsupported(str(directory), what, f"format {FORMAT}", "Use the rowkey that wrote it.")
     families = tuple(Family(**family) for family in described["families"])
-    return TableSpec(described["name"], families, attributes=described["attributes"])
+    return TableSpec(name, families, attributes=described["attributes"])

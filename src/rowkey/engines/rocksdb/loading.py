@@ -27,7 +27,7 @@ from rowkey.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rowkey.engines.rocksdb.tables import OpenTable
+    from rowkey.engines.rocksdb.open_table import OpenTable
 
 ROWS = 8_192
 """Rows of a batch: each is written whole or not at all, and the last few are all a crash loses."""
@@ -47,7 +47,7 @@ def load_blocks(table: OpenTable, blocks: Sequence[CellBlock]) -> None:
         return
     rows = _binary("rows", blocks[0].rows)
     _check_rows(rows, blocks)
-    now = table.clock()
+    now = table.row_clock.now()
     columns = [_column(table, block, rows, now) for block in blocks]
     if _may_meet(columns):
         whole = rows_of([one.as_block(rows) for one in columns])
@@ -113,11 +113,11 @@ def _total(array: Any) -> int:
 def _write(table: OpenTable, rows: Any, columns: Sequence[_Column]) -> None:
     """Write one batch, under the lock."""
     table.check_open()
-    batch = table.files.batch()
+    batch = table.database.start_batch()
     escaped = escape_rows(rows)
     keys = [compose_keys(escaped, one.qualifiers, one.timestamps) for one in columns]
     stored = [wrap_values(one.values) for one in columns]
-    handles = [table.files.handles[one.family] for one in columns]
+    handles = [table.database.handles[one.family] for one in columns]
     # Row by row: RocksDB finds the place of a key faster beside the one before.
     puts: Iterable[Any] = zip(_by_row(keys), _by_row(stored), cycle(handles))
     if any(one.values.null_count for one in columns):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, BinaryIO
 
-from rowkey.engines.rocksdb.files import in_use
+from rowkey import forks
+from rowkey.engines.rocksdb.storage_errors import in_use
 
 try:
     import fcntl
@@ -17,18 +19,50 @@ if TYPE_CHECKING:
 LOCK = ".lock"
 
 
-def lock_directory(path: Path) -> BinaryIO:
-    """Hold a directory until the file that is returned is closed, or the process is dead.
+class DirectoryLock:
+    """Holds a directory until it is released, or the process is dead.
+
+    On a disk that may only be read nobody can write, so a missing lock is none there.
+
+    Args:
+        path: the directory.
 
     Raises:
         Unsupported: it is held already.
-        OSError: it cannot be written to.
+        OSError: it cannot be opened.
     """
-    held = (path / LOCK).open("ab")
-    if fcntl is not None:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
-            held.close()
-            raise in_use(path) from problem
-    return held
+
+    def __init__(self, path: Path) -> None:
+        self.is_inherited = False
+        self._file = _open_lock(path / LOCK)
+        if self._file is not None and fcntl is not None:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as problem:
+                self._file.close()
+                raise in_use(path) from problem
+        forks.register(self)
+
+    def release(self) -> None:
+        """Let others have the directory."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def reset_in_child(self) -> None:
+        """In a forked child: leave the lock to the parent; it is held as long as either has it."""
+        if self._file is not None:
+            self.is_inherited = True
+            self.release()
+
+
+def _open_lock(path: Path) -> BinaryIO | None:
+    try:
+        return path.open("ab")
+    except OSError as problem:
+        if problem.errno not in (errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT):
+            raise
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return None

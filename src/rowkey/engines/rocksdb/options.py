@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocksdict import BlockBasedOptions, DBCompressionType, DBRecoveryMode, Options
-
+from rowkey.engines.pairs import library
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+
+    from rocksdict import Options
 
     from rowkey.cells import Family
 
@@ -19,15 +20,15 @@ BLOOM_BITS = 10
 LOGS_KEPT = 4
 """Files of RocksDB's own log that are kept, one for each of the last times it was opened."""
 
-_CODECS: Mapping[str, tuple[Callable[[], DBCompressionType], str]] = {
-    "NONE": (DBCompressionType.none, "kNoCompression"),
-    "SNAPPY": (DBCompressionType.snappy, "kSnappyCompression"),
-    "LZ4": (DBCompressionType.lz4, "kLZ4Compression"),
-    "ZSTD": (DBCompressionType.zstd, "kZSTD"),
-    "GZ": (DBCompressionType.zlib, "kZlibCompression"),
-    "BZIP2": (DBCompressionType.bz2, "kBZip2Compression"),
+_CODECS: Mapping[str, tuple[str, str]] = {
+    "NONE": ("none", "kNoCompression"),
+    "SNAPPY": ("snappy", "kSnappyCompression"),
+    "LZ4": ("lz4", "kLZ4Compression"),
+    "ZSTD": ("zstd", "kZSTD"),
+    "GZ": ("zlib", "kZlibCompression"),
+    "BZIP2": ("bz2", "kBZip2Compression"),
 }
-"""HBase's codecs that RocksDB has, as it is told of them before and after it is opened."""
+"""HBase's codecs that RocksDB has, by their names before and after it is opened."""
 
 
 def check_codecs(family: Family) -> None:
@@ -43,29 +44,26 @@ def check_codecs(family: Family) -> None:
             raise Refused(f"families.{family.name}.{word}", what, ", ".join(_CODECS))
 
 
-def table_options(*, repair: bool = False) -> Options:
-    """The options of a whole RocksDB.
+def database_options(*, create: bool = False, repair: bool = False) -> Options:
+    """Return the options of a whole RocksDB.
 
     A torn end of the log is what a kill leaves behind and is forgiven; a damaged record before it
     is not, for what follows it was acknowledged. All families are flushed together, so that none
-    is ahead of a log that was cut.
+    is ahead of a log that was cut. What is missing is never made: it was lost.
 
     Args:
+        create: whether the database is made.
         repair: whether to stop reading the log at the first damage instead of refusing.
 
     Source: WALRecoveryMode; 15 of 15 flipped bits were opened silently by the default,
         point-in-time.
     """
-    return set_table_options(Options(raw_mode=True), repair=repair)
-
-
-def set_table_options(options: Options, *, repair: bool = False) -> Options:
-    """Options as they were stored, with those of `table_options`."""
-    mode = DBRecoveryMode.tolerate_corrupted_tail_records()
+    mode = library.DBRecoveryMode.tolerate_corrupted_tail_records()
     if repair:
-        mode = DBRecoveryMode.point_in_time()
-    options.create_if_missing(True)
-    options.create_missing_column_families(True)
+        mode = library.DBRecoveryMode.point_in_time()
+    options: Options = library.Options(raw_mode=True)
+    options.create_if_missing(create)
+    options.create_missing_column_families(create)
     options.set_wal_recovery_mode(mode)
     options.set_atomic_flush(True)
     options.set_keep_log_file_num(LOGS_KEPT)
@@ -73,15 +71,17 @@ def set_table_options(options: Options, *, repair: bool = False) -> Options:
 
 
 def family_options(family: Family) -> Options:
-    """The options of the column family of RocksDB that holds a family of a table.
+    """Return the options of the column family of RocksDB that holds a family of a table.
 
     RocksDB's filters hold whole keys, so ROW, ROWCOL and prefixes of rows are one to it.
     """
-    options = Options(raw_mode=True)
-    options.set_compression_type(_CODECS[family.compression][0]())
+    options: Options = library.Options(raw_mode=True)
+    codecs = library.DBCompressionType
+    options.set_compression_type(getattr(codecs, _CODECS[family.compression][0])())
     if family.compression_compact is not None:
-        options.set_bottommost_compression_type(_CODECS[family.compression_compact][0]())
-    blocks = BlockBasedOptions()
+        codec = getattr(codecs, _CODECS[family.compression_compact][0])
+        options.set_bottommost_compression_type(codec())
+    blocks = library.BlockBasedOptions()
     blocks.set_block_size(family.block_size)
     if family.bloom != "NONE":
         blocks.set_bloom_filter(BLOOM_BITS, block_based=False)

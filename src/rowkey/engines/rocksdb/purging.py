@@ -10,12 +10,13 @@ from rowkey.engines.pairs.columns import take_columns_apart
 from rowkey.engines.pairs.layout import END, unescape
 from rowkey.engines.pairs.ranges import open_pairs, read_chunks, row_places
 from rowkey.engines.pairs.reading import cells_of, seen_columns
+from rowkey.engines.pairs.source import EndCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.cells import Family
-    from rowkey.engines.rocksdb.tables import OpenTable
+    from rowkey.engines.rocksdb.open_table import OpenTable
 
 
 def purge(table: OpenTable) -> None:
@@ -37,15 +38,16 @@ def purge(table: OpenTable) -> None:
 
 def _purge_chunk(table: OpenTable, family: Family, start: bytes, now: int) -> bytes | None:
     """Purge some rows, and give the first that comes behind them; None if there is none."""
-    chunks = read_chunks(open_pairs(table.files.families[family.name], Span(start)))
+    source = table.database.sources[family.name]
+    chunks = read_chunks(open_pairs(source, Span(start), EndCheck(source)))
     keys, values = next(chunks, ([], []))
     if not keys:
         return None
     view = View(family, now, versions=family.versions)
     seen = seen_columns(take_columns_apart(keys, values), view)
     if seen is None or len(seen.kinds) < len(keys):
-        batch = table.files.batch()
-        handle = table.files.handles[family.name]
+        batch = table.database.start_batch()
+        handle = table.database.handles[family.name]
         for key in _dropped(family, keys, values, now):
             batch.delete(key, handle)
         if not batch.is_empty():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from rowkey import forks
 from rowkey.cells import (
     LATEST,
     Kind,
@@ -21,8 +22,9 @@ from rowkey.cells import (
 from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
 from rowkey.engines.contract import ALL, Ask, Cursor, Reader, Store
 from rowkey.engines.pairs.paging import stretch_pairs
-from rowkey.engines.pairs.ranges import Opened, open_pairs
+from rowkey.engines.pairs.ranges import PairReader, open_pairs
 from rowkey.engines.pairs.reading import row_cells
+from rowkey.engines.pairs.source import EndCheck, FrozenPairs
 from rowkey.engines.rocksdb.cursor import Cursors
 from rowkey.engines.rocksdb.loading import load_blocks
 from rowkey.engines.rocksdb.options import check_codecs
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.contract import Check, Span, TableSpec
     from rowkey.engines.counts import RegionCount
-    from rowkey.engines.pairs.ranges import Frozen, Source
-    from rowkey.engines.rocksdb.tables import OpenTable
+    from rowkey.engines.pairs.source import Source
+    from rowkey.engines.rocksdb.open_table import OpenTable
+    from rowkey.engines.row_clock import RowClock
+    from rowkey.errors import RowkeyError
 
 C = TypeVar("C")
 
@@ -51,7 +55,7 @@ class RocksReader(Reader):
         kept: its families as they were, for a snapshot.
     """
 
-    def __init__(self, table: OpenTable, kept: Mapping[str, Frozen] | None = None) -> None:
+    def __init__(self, table: OpenTable, kept: Mapping[str, FrozenPairs] | None = None) -> None:
         self._table, self._kept, self._closed = table, kept, False
         self._described = None if kept is None else table.families
         self._whole: tuple[int, Mapping[str, Family], dict[str, View]] | None = None
@@ -88,7 +92,7 @@ class RocksReader(Reader):
         self._table.ledger.count_reads(rows)
         if self._kept is None and len(views) > 1:
             return [self._read_at_once(row, views) for row in rows]
-        sources = self._kept or self._table.files.families
+        sources = self._kept or self._table.database.sources
         if len(views) == 1:  # nothing to be put together, row by row
             ((family, view),) = views.items()
             source = sources[family]
@@ -98,24 +102,42 @@ class RocksReader(Reader):
     def _read_at_once(self, row: bytes, views: Mapping[str, View]) -> RowCells:
         """A row of several families, with no write between them."""
         with self._table.lock:
-            return _read(row, self._table.files.families, views)
+            return _read(row, self._table.database.sources, views)
 
     def scan(self, spans: Sequence[Span], ask: Ask = ALL) -> list[Cursor]:
         views = self._views(ask)
-        sources: Mapping[str, Source] = self._kept or self._table.files.families
         with self._table.lock:
+            self._check_open()
+            sources: Mapping[str, Source] = self._kept or self._table.database.sources
+            ends = {
+                name: EndCheck(source)
+                for name, source in sources.items()
+                if name in views and not isinstance(source, FrozenPairs)
+            }
             opened = [
-                {name: _opened(sources[name], span, view, ask) for name, view in views.items()}
+                {
+                    name: _open_range(sources[name], span, view, ask, ends.get(name))
+                    for name, view in views.items()
+                }
                 for span in spans
             ]
-        cursors = Cursors(self._table.ledger, views, ask)
-        self._table.readers.add(cursors)
-        return list(cursors.over(opened))
+            scan = Cursors(self._table.ledger, views, ask)
+            cursors = scan.over(opened)
+            self._table.readers.add(scan)
+        return list(cursors)
 
     def close(self) -> None:
+        if self._table.state == forks.INHERITED:
+            self._table.check_open()
         self._closed = True
         for source in (self._kept or {}).values():
             source.close()
+
+    def leak(self, error: RowkeyError) -> None:
+        """In a forked child: raise an error from now on, and free nothing of the parent's."""
+        del error  # the table raises it
+        for source in (self._kept or {}).values():
+            source.leak()
 
 
 def _read(row: bytes, sources: Mapping[str, Source], views: Mapping[str, View]) -> RowCells:
@@ -125,15 +147,21 @@ def _read(row: bytes, sources: Mapping[str, Source], views: Mapping[str, View]) 
     return RowCells(row, found)
 
 
-def _opened(source: Source, span: Span, view: View, ask: Ask) -> Opened:
-    """What is to be read of a range in one family."""
+def _open_range(
+    source: Source, span: Span, view: View, ask: Ask, end: EndCheck | None
+) -> PairReader:
+    """Return a reader of what is wanted of a range in one family."""
     if ask.qualifiers == (b"", b"") or ask.reverse:
-        return open_pairs(source, span, reverse=ask.reverse)
-    return Opened(stretch_pairs(source, span, view))
+        return open_pairs(source, span, end, reverse=ask.reverse)
+    return PairReader(stretch_pairs(source, span, view))
 
 
 class RocksStore(RocksReader, Store):
     """A table on disk."""
+
+    @property
+    def row_clock(self) -> RowClock:
+        return self._table.row_clock
 
     @property
     def spec(self) -> TableSpec:
@@ -145,67 +173,75 @@ class RocksStore(RocksReader, Store):
         for mutation in mutations:
             check_mutation(mutation, self._table.families)
         with self._table.lock:
-            now = self._table.clock()
+            now: int | None = None
             ready: list[RowCells] = []
-            for row, cells in mutations:
-                if ready and _looks(cells):
-                    self._table.write(ready, sync=sync)
-                    ready = []
-                ready.append(self._stamped(row, cells, now))
+            for mutation in mutations:
+                if any(cell.timestamp == LATEST for cell in mutation.cells):
+                    now = self._table.row_clock.now() if now is None else now
+                    if ready and _depends_on_row(mutation.cells):
+                        self._table.write(ready, sync=sync)
+                        ready = []
+                    ready.append(self._stamp(*mutation, now))
+                else:
+                    ready.append(mutation)
             if ready:
                 self._table.write(ready, sync=sync)
 
-    def _stamped(
+    def _stamp(
         self, row: bytes, cells: Sequence[Cell], now: int, *, puts_ms: int | None = None
     ) -> RowCells:
         def newest(family: str, qualifier: bytes, count: int) -> list[int]:
-            return [cell.timestamp for cell in self._versions(row, family, qualifier, now, count)]
+            return [cell.timestamp for cell in self._versions(row, family, qualifier, count)]
 
         return RowCells(row, stamped(cells, now, newest, puts_ms=puts_ms))
 
     def _versions(
-        self, row: bytes, family: str, qualifier: bytes, now: int, count: int = 1
+        self, row: bytes, family: str, qualifier: bytes, count: int = 1
     ) -> Sequence[Cell]:
-        """Up to so many versions of a column, as a read would see them now."""
-        described = self._table.families[family]
+        """Return up to so many versions of a column, as a read would see them now."""
+        described, now = self._table.families[family], self._table.clock()
         view = View(described, now, versions=count, qualifiers=(qualifier,))
-        return row_cells(self._table.files.families[family], family, row, view)
+        return row_cells(self._table.database.sources[family], family, row, view)
 
     def load(self, blocks: Sequence[CellBlock]) -> None:
         self._check_open()
         load_blocks(self._table, blocks)
 
-    def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[int]:
+    def increment(
+        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+    ) -> list[Cell]:
         for _, _, amount in amounts:
             check_amount(amount)
-        cells = self._change(row, amounts, incremented)
-        return [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
+        return self._change(row, amounts, incremented, after_ms)
 
-    def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        return [cell.value for cell in self._change(row, pieces, appended)]
+    def append(
+        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+    ) -> list[Cell]:
+        return self._change(row, pieces, appended, after_ms)
 
     def _change(
         self,
         row: bytes,
         changes: Sequence[tuple[str, bytes, C]],
         make: Callable[[str, bytes, C, Cell | None, int], Cell],
+        after_ms: int,
     ) -> list[Cell]:
         """Put in place of some cells what is made of them."""
         self._check_open()
         columns = [(family, qualifier) for family, qualifier, _ in changes]
         check_columns(row, columns, self._table.families)
         with self._table.lock:
-            now = self._table.clock()
+            at = max(self._table.row_clock.now(), after_ms + 1)
             cells = [
-                make(family, qualifier, change, self._newest(row, family, qualifier, now), now)
+                make(family, qualifier, change, self._newest(row, family, qualifier), at)
                 for family, qualifier, change in changes
             ]
             check_mutation(RowCells(row, cells), self._table.families)
             self._table.write([RowCells(row, cells)])
         return cells
 
-    def _newest(self, row: bytes, family: str, qualifier: bytes, now: int) -> Cell | None:
-        return next(iter(self._versions(row, family, qualifier, now)), None)
+    def _newest(self, row: bytes, family: str, qualifier: bytes) -> Cell | None:
+        return next(iter(self._versions(row, family, qualifier)), None)
 
     def check_and_mutate(self, row: bytes, check: Check, cells: Sequence[Cell]) -> bool:
         self._check_open()
@@ -213,12 +249,12 @@ class RocksStore(RocksReader, Store):
         check_families([check.family], self._table.families)
         check_comparison(check.operator, check.value)
         with self._table.lock:
-            now = self._table.clock()
-            found = self._newest(row, check.family, check.qualifier, now)
+            found = self._newest(row, check.family, check.qualifier)
             if not holds(check.operator, check.value, found):
                 return False
+            now = self._table.row_clock.now()
             seen = now if found is None else max(now, found.timestamp)
-            self._table.write([self._stamped(row, cells, now, puts_ms=seen)])
+            self._table.write([self._stamp(row, cells, now, puts_ms=seen)])
             return True
 
     def regions(self) -> list[RegionCount]:
@@ -241,11 +277,7 @@ class RocksStore(RocksReader, Store):
         for family in families:
             check_codecs(family)
         with self._table.lock:
-            for family in families:
-                self._table.files.alter(family)
-            given = {family.name: family for family in families}
-            self._table.families = {**self._table.families, **given}
-            self._table.describe()
+            self._table.alter(families)
 
     def annotate(self, attributes: Mapping[str, str]) -> None:
         self._check_open()
@@ -262,11 +294,11 @@ class RocksStore(RocksReader, Store):
         self._check_open()
         if major:
             purge(self._table)
-        self._table.files.compact()
+        self._table.database.compact()
 
     def size(self) -> int:
         self._check_open()
-        return self._table.files.size()
+        return self._table.database.size_bytes()
 
     def snapshot(self) -> Reader:
         self._check_open()
@@ -274,6 +306,6 @@ class RocksStore(RocksReader, Store):
             return RocksReader(self._table, self._table.freeze())
 
 
-def _looks(cells: Sequence[Cell]) -> bool:
-    """Whether what these cells do depends on what the row holds."""
+def _depends_on_row(cells: Sequence[Cell]) -> bool:
+    """Return whether what these cells do depends on what the row holds."""
     return any(cell.kind == Kind.DELETE and cell.timestamp == LATEST for cell in cells)

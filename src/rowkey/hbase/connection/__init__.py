@@ -2,7 +2,6 @@
 
 from rowkey.hbase.connection.calls import Call
 from rowkey.hbase.connection.connection import Connection
-from rowkey.hbase.connection.forks import anew_in_children
 from rowkey.hbase.connection.servers import Servers
 
-__all__ = ["Call", "Connection", "Servers", "anew_in_children"]
+__all__ = ["Call", "Connection", "Servers"]

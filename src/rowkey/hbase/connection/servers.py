@@ -7,8 +7,8 @@ from threading import Event, Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from rowkey import forks
 from rowkey.hbase.connection.connection import Connection
-from rowkey.hbase.connection.forks import anew_in_children
 from rowkey.hbase.connection.handshake import shown_address
 from rowkey.hbase.errors import (
     AskedWrongly,
@@ -56,7 +56,7 @@ class Servers:
         self._open: dict[tuple[tuple[str, int], str], Connection] = {}
         self._closed = False
         self._forget_all()
-        anew_in_children(self)
+        forks.register(self)
 
     def _forget_all(self) -> None:
         self._lock = Lock()
@@ -225,7 +225,7 @@ class Servers:
             },
         }
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: let go of the sockets, which are the parent's."""
         inherited = list(self._open.values())
         self._open = {}

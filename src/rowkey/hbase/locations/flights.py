@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rowkey.hbase.connection import anew_in_children
+from rowkey import forks
 from rowkey.hbase.errors import HBaseError, OutOfTime
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Flights(Generic[A]):
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self.start_anew()
-        anew_in_children(self)
+        self.reset_in_child()
+        forks.register(self)
         self.asked = 0
         self.shared = 0
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: wait for no thread of the parent."""
         self._lock = Lock()
         self._running: dict[Hashable, _Flight[A]] = {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hbase.connection import anew_in_children
+from rowkey import forks
 from rowkey.hbase.errors import HBaseError, TableNotEnabled, TableNotFound
 from rowkey.hbase.locations.cache import NOTHING, RegionMap
 from rowkey.hbase.locations.flights import Flights
@@ -49,13 +49,13 @@ class Locations:
         self._registry, self._settings = registry, settings
         self._meta = Meta(registry, servers, settings)
         self._is_closed = False
-        self.start_anew()
-        anew_in_children(self)
+        self.reset_in_child()
+        forks.register(self)
         self._known: dict[str, RegionMap] = {}
         self._doubted: dict[str, RegionMap] = {}
         self._flights: Flights[list[MetaRow]] = Flights(META)
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: have fresh locks; what is known stays true."""
         self._lock = Lock()
         self._closing = Event()

@@ -185,13 +185,13 @@ def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
         raise Refused("columns", "one is named twice", "each once", "Add the amounts up first.")
 
 
-def in_their_order(columns: Sequence[tuple[str, bytes]], cells: Sequence[Cell]) -> list[bytes]:
-    """The values of columns in the order they were asked; a server tells them in its own.
+def cells_in_order(columns: Sequence[tuple[str, bytes]], cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of columns in the order they were asked; a server tells them in its own.
 
     Raises:
         Malformed: one is missing.
     """
-    told = {(cell.family, cell.qualifier): cell.value for cell in cells}
+    told = {(cell.family, cell.qualifier): cell for cell in cells}
     if not told.keys() >= set(columns):
         raise Malformed(f"an answer about {len(told)} columns", f"all {len(columns)}")
     return [told[column] for column in columns]

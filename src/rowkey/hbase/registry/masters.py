@@ -6,7 +6,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from rowkey.hbase.connection import anew_in_children
+from rowkey import forks
 from rowkey.hbase.registry.contract import Registry
 from rowkey.hbase.registry.nodes import NodeFailed, Nodes, shown
 from rowkey.hbase.requests.active_master import GetActiveMaster
@@ -57,10 +57,10 @@ class Masters(Registry):
         self._servers = servers
         self._nodes = Nodes(url, nodes, settings.call_s)
         self._refresh_at = 0.0
-        self.start_anew()
-        anew_in_children(self)
+        self.reset_in_child()
+        forks.register(self)
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: have a fresh lock."""
         self._lock = Lock()
 

@@ -6,7 +6,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from rowkey.hbase.connection import anew_in_children
+from rowkey import forks
 from rowkey.hbase.errors import (
     ConnectionLost,
     HBaseError,
@@ -81,14 +81,14 @@ class Nodes:
 
     def __init__(self, url: str, first: Sequence[Address], most_s: float) -> None:
         self.url, self.most_s = url, most_s
-        self.start_anew()
-        anew_in_children(self)
+        self.reset_in_child()
+        forks.register(self)
         self._turn = count()
         # Of each node: whether it failed when it was last asked, and when that was.
         self._marks = {address: (False, next(self._turn)) for address in first}
         self._answered = False
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: have a fresh lock."""
         self._lock = Lock()
 

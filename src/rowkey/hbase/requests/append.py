@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.cells import LATEST, Cell, check_row
 from rowkey.errors import Refused, shown
 from rowkey.hbase.messages.contract import Repeating, Request
 from rowkey.hbase.messages.mutations import (
     APPEND,
+    cells_in_order,
     check_columns,
     check_nonce,
-    in_their_order,
     mutate_request,
     mutation_message,
 )
@@ -75,15 +75,27 @@ class Append(Request[list[bytes]]):
         return message(2, mutation), cells
 
     def outcome(self, result: Result, cells: Sequence[Cell]) -> list[bytes]:
-        """The values that a result tells.
+        """Return the values that a result tells.
 
         Raises:
             Malformed: a cell is not among them.
         """
+        del result
+        return [cell.value for cell in self.new_cells(cells)]
+
+    def new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the new cells, in the order of the pieces; as `outcome`."""
         columns = [(family, qualifier) for family, qualifier, _ in self.pieces]
-        return in_their_order(columns, cells)
+        return cells_in_order(columns, cells)
 
     def _mutation(self) -> tuple[bytes, bytes]:
         sent = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in self.pieces]
         mutation = mutation_message(self.row, APPEND, len(sent), nonce=self.nonce, sync=self.sync)
         return mutation, encode_cells(self.row, sent)
+
+
+class AppendCells(Append):
+    """As `Append`; gives the new cells, which tell their timestamps."""
+
+    def decode(self, response: Response) -> Any:
+        return self.new_cells(only_result(response)[1])

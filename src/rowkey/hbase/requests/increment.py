@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.cells import COUNTER_BYTES, LATEST, Cell, check_amount, check_row
 from rowkey.hbase.messages.contract import Repeating, Request
 from rowkey.hbase.messages.mutations import (
     INCREMENT,
+    cells_in_order,
     check_columns,
     check_nonce,
-    in_their_order,
     mutate_request,
     mutation_message,
 )
@@ -73,16 +73,21 @@ class Increment(Request[list[int]]):
         return message(2, mutation), cells
 
     def outcome(self, result: Result, cells: Sequence[Cell]) -> list[int]:
-        """The counters that a result tells.
+        """Return the counters that a result tells.
 
         Raises:
             Malformed: a counter is not among them, or is none.
         """
+        del result
+        return [int.from_bytes(cell.value, "big", signed=True) for cell in self.new_cells(cells)]
+
+    def new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return the counters as cells, in the order of the amounts; as `outcome`."""
         columns = [(family, qualifier) for family, qualifier, _ in self.amounts]
-        values = in_their_order(columns, cells)
-        if any(len(value) != COUNTER_BYTES for value in values):
+        found = cells_in_order(columns, cells)
+        if any(len(cell.value) != COUNTER_BYTES for cell in found):
             raise Malformed("a counter of other than 8 bytes")
-        return [int.from_bytes(value, "big", signed=True) for value in values]
+        return found
 
     def _mutation(self) -> tuple[bytes, bytes]:
         sent = [
@@ -93,3 +98,10 @@ class Increment(Request[list[int]]):
             self.row, INCREMENT, len(sent), nonce=self.nonce, sync=self.sync
         )
         return mutation, encode_cells(self.row, sent)
+
+
+class IncrementCells(Increment):
+    """As `Increment`; gives the new cells, which tell their timestamps."""
+
+    def decode(self, response: Response) -> Any:
+        return self.new_cells(only_result(response)[1])

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
-from rowkey.hbase.connection import anew_in_children
+from rowkey import forks
 
 if TYPE_CHECKING:
     from rowkey.hbase.calling import Caller
@@ -50,10 +50,10 @@ class Keeper:
     def __init__(self, linger_s: float = LINGER_S) -> None:
         self._linger_s = linger_s
         self._is_closed = False
-        self.start_anew()
-        anew_in_children(self)
+        self.reset_in_child()
+        forks.register(self)
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: look after nothing, for the scanners are the parent's."""
         self._changed = Condition(Lock())
         self._kept: WeakSet[Kept] = WeakSet()

@@ -29,8 +29,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, NoReturn, Self
 from weakref import finalize
 
+from rowkey import forks
 from rowkey.errors import Refused
-from rowkey.hbase.connection import anew_in_children
 from rowkey.hbase.errors import AtOnceError, BusyError, HBaseError, MalformedAnswer, OutOfTime
 from rowkey.hbase.requests import OpenScanner
 from rowkey.hbase.scanning.intake import Intake, Pieces, WholeRows
@@ -106,7 +106,7 @@ class Scanner:
         self._given: Answer | None = None
         self._is_over = self._rest.is_over
         self._is_closed = False
-        anew_in_children(self)
+        forks.register(self)
         self._ask(self._attempts.deadline)
         if self._failed is not None and not self._failed.retriable:
             raise self._failed
@@ -327,7 +327,7 @@ class Scanner:
         if self._source is not None and not self._at_once:
             self._keeper.watch(self)
 
-    def start_anew(self) -> None:
+    def reset_in_child(self) -> None:
         """In a forked child: leave the region scanner to the parent, and open another."""
         self._lock = Lock()
         self._release(lost=True)

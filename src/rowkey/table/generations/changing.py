@@ -295,7 +295,7 @@ class Change:
         for _ in range(TRIES):
             entry = self._read()
             if not self._require_free(entry):
-                now = self.table.writing.stamps.clock()
+                now = self.table.store.row_clock.clock()
                 new = entry.announcing(self.counts, splits, now, self.max_stale_s)
                 keep_told(self.table.store, new)  # how long clients may go on, before any does
                 try:

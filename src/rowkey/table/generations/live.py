@@ -9,6 +9,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from rowkey import forks
 from rowkey.catalog import counts_of
 from rowkey.cells import Kind, RowCells
 from rowkey.errors import Refused, RowError, Unsupported
@@ -17,7 +18,7 @@ from rowkey.table.generations.counting import countable
 from rowkey.table.generations.ruling import let_rule, patience_s
 from rowkey.table.getting import Getting
 from rowkey.table.models import as_mapping
-from rowkey.table.writing import Writing, takes_away
+from rowkey.table.writing import Change, Writing, takes_away
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from rowkey.keys import Dictionary, Key
     from rowkey.plan import Explanation
     from rowkey.table.merge import Piece
-    from rowkey.table.stamps import Stamps
 
 LOOKS = 30
 """Times that a count which must wait looks at the catalog, about; no two closer than the least
@@ -46,17 +46,9 @@ class Live:
         entry: what the catalog has of it.
         dictionary: gives ids to the values of `code`.
         store: the engine's table.
-        stamps: gives each mutation its timestamp.
     """
 
-    def __init__(
-        self,
-        design: Design,
-        entry: Entry,
-        dictionary: Dictionary,
-        store: Store,
-        stamps: Stamps,
-    ) -> None:
+    def __init__(self, design: Design, entry: Entry, dictionary: Dictionary, store: Store) -> None:
         def used(one: Design) -> Design:
             return one.in_use(dictionary, secrets.randbits(63))
 
@@ -71,7 +63,7 @@ class Live:
         """The places of the parts of the key that may get another count."""
         named = used(design).key
         is_first = str(named) == str(self.ruling.key)
-        self.writing = Writing(self.designs, store, stamps, None if is_first else named)
+        self.writing = Writing(self.designs, store, None if is_first else named)
         self.getting = Getting(self.design, store, self.writing)
 
     @property
@@ -137,12 +129,13 @@ class Live:
             values |= layout.opening.read(before, layout.opening.starts(layout.key, row))
         return values
 
-    def rehomed(self, mutation: RowCells) -> list[RowCells]:
-        """A mutation that was made under older counts, as it is under those of now.
+    def rehomed(self, change: Change) -> Change:
+        """Return a change that was made under older counts, as it is under those of now.
 
         Raises:
             RowError: its key does not tell the values that its new place follows from.
         """
+        *_, mutation = change.mutations
         try:
             values = self.identity(*mutation)
             places = self.writing.keys_of(values)
@@ -151,9 +144,16 @@ class Live:
             what = "the buckets of the table were changed while it waited, and its key is a digest"
             raise RowError(f"row {mutation.row.hex()}", what, remedy="Put it again.") from None
         here = mutation.row if mutation.row in written else written[0]
-        deletes = [cell for cell in mutation.cells if cell.kind is not Kind.PUT]
-        others = [RowCells(key, deletes) for key in places if key != here] if deletes else []
-        return [*others, RowCells(here, mutation.cells)]
+        deletes = {
+            one.row: [cell for cell in one.cells if cell.kind is not Kind.PUT]
+            for one in change.mutations
+        }
+        taken = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
+        others = [RowCells(key, deletes.get(key) or taken) for key in places if key != here]
+        mutations = [*(others if taken else ()), RowCells(here, mutation.cells)]
+        if here != mutation.row and change.salt is not None:
+            return Change(change.name, mutations, stamps=1)
+        return change._replace(mutations=mutations)
 
     def missed(
         self, mutations: Sequence[RowCells], values: Mapping[str, Any] | None = None
@@ -217,7 +217,6 @@ class Following:
         dictionary: gives ids to the values of `code`.
         engine: the engine.
         store: its table.
-        stamps: gives each mutation its timestamp.
     """
 
     def __init__(
@@ -227,40 +226,55 @@ class Following:
         dictionary: Dictionary,
         engine: Engine,
         store: Store,
-        stamps: Stamps,
     ) -> None:
         self.lease = lease
         self.declared = design
         self.pause: Callable[[float], None] = time.sleep
         """Waits so many seconds."""
         self._engine = engine
-        self._of = (dictionary, store, stamps)
+        self._of = (dictionary, store)
         self._lock = Lock()
         self._entry = lease.entry()
         self.last = self.under(self._entry)
         """What it was when it was last asked for."""
+        self.is_inherited = False
+        forks.register(self)
+
+    def require_own(self) -> None:
+        """Raise if the table was opened before this process was forked.
+
+        Raises:
+            Refused: it was.
+        """
+        if self.is_inherited:
+            raise forks.inherited_error(self.declared.table)
+
+    def reset_in_child(self) -> None:
+        """In a forked child: refuse everything from now on; the parent has the table."""
+        self.is_inherited = True
 
     def now(self) -> Live:
         """What the table is.
 
         Raises:
+            Refused: it was opened before this process was forked.
             Unsupported: the catalog was not reached for too long.
 
         Cost: 0.2 µs; some milliseconds where the generations have changed.
         """
+        if self.is_inherited:
+            self.require_own()
         entry = self.lease.entry()
         if entry is not self._entry:
             self._follow(entry)
         return self.last
 
-    def write(
-        self, turn: Callable[[Writing, Any], list[RowCells]], row: Any, *, sync: bool | None
-    ) -> None:
-        """Write what a change makes of a row; what it takes away stays away.
+    def write(self, make: Callable[[Writing, Any], Change], row: Any, *, sync: bool | None) -> None:
+        """Write the change that is made of a row; what it takes away stays away.
 
-        Whoever stands still between computing the places of a row and writing them may find a
-        generation that he did not know of, to which others have brought a cell meanwhile. So he
-        looks after the write, and takes away there too: if he may still go by what he knew then
+        A thread that stands still between computing the places of a row and writing them may find
+        a generation that it did not know of, to which others have brought a cell meanwhile. So it
+        looks after the write, and takes away there too: if it may still go by what it knew then
         nobody wrote in another place before.
 
         Raises:
@@ -269,12 +283,11 @@ class Following:
                 write, what it takes away may be left where others write by now.
         """
         live = self.now()
-        mutations = turn(live.writing, row)
-        live.writing.apply(mutations, sync=sync)
+        (mutations,) = live.writing.apply([make(live.writing, row)], sync=sync)
         while takes_away(mutations) and (now := self.now()) is not live:
             live = now
             if missed := live.missed(mutations, as_mapping(row)):
-                live.writing.apply(missed, sync=sync)
+                live.writing.send(missed, sync=sync)
                 mutations = [*mutations, *missed]
 
     @contextmanager

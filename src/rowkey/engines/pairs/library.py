@@ -1,0 +1,90 @@
+"""The RocksDB library, loaded once more in a process that was forked from one that has used it.
+
+RocksDB works with threads, which a forked child does not inherit: there, the copy that the parent
+has loaded waits forever for threads that are gone. A second copy of the library has threads of its
+own. Names are therefore looked up here when they are used: `library.Rdict`, never imported alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from typing import Any
+
+import rocksdict
+
+from rowkey.errors import Unsupported
+
+_NAMES = frozenset({
+    "AccessType", "BlockBasedOptions", "DbClosedError", "DBCompressionType", "DBRecoveryMode",
+    "Options", "Rdict", "ReadOptions", "WriteBatch", "WriteOptions",
+})  # fmt: skip
+
+generation = 0
+"""How many forks lie between the process that has loaded RocksDB first and this one."""
+
+_library: Any = rocksdict
+"""The copy that works in this process; None until it is loaded."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return a class of the library that works in this process."""
+    global _library  # noqa: PLW0603 - the process has one library
+    if name not in _NAMES:
+        raise AttributeError(name)
+    if _library is None:
+        _library = _load_copy()
+    found = globals()[name] = getattr(_library, name)
+    return found
+
+
+def leak(resource: object) -> None:
+    """Keep an object of the parent's library until the process ends.
+
+    To free it here would wait for threads that are gone.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(resource))
+
+
+def _load_copy() -> Any:
+    """Load the library once more, from a file in memory.
+
+    Raises:
+        Unsupported: the system has no such files.
+    """
+    if sys.platform != "linux":
+        what = "RocksDB was used before this process was forked, and its threads are gone here"
+        remedy = 'Start processes by multiprocessing.get_context("spawn").'
+        raise Unsupported("rocks", what, remedy=remedy)
+    path = rocksdict.rocksdict.__file__
+    file = os.memfd_create("rocksdict")
+    with open(path, "rb") as library:  # noqa: PTH123 - a file descriptor is needed
+        while os.sendfile(file, library.fileno(), None, 1 << 24):
+            pass
+    name = f"rocksdict_{generation}.rocksdict"  # its last part names the function that makes it
+    loader = ExtensionFileLoader(name, f"/proc/self/fd/{file}")
+    spec = spec_from_loader(name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def _forget() -> None:
+    """In a forked child whose parent has used RocksDB: have the next use load it once more."""
+    global generation, _library
+    if "Rdict" not in globals():
+        return
+    generation, _library = generation + 1, None
+    for name in _NAMES:
+        globals().pop(name, None)
+    # At the end of the process the parent's copy would wait for its threads: leave before it does.
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "on_exit"):
+        libc.on_exit(libc["_exit"], None)
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,405 @@
+"""One RocksDB in one directory: checked, opened, written, closed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from rowkey.engines.pairs import library
+from rowkey.engines.pairs.source import PairSource
+from rowkey.engines.rocksdb.directory import (
+    META,
+    SETTINGS,
+    Inspection,
+    inspect_database,
+    move_unreferenced,
+)
+from rowkey.engines.rocksdb.high_water import HIGH_WATER, HighWaterMark
+from rowkey.engines.rocksdb.options import changed_options, database_options, family_options
+from rowkey.engines.rocksdb.storage_errors import (
+    explain_error,
+    is_lock_of_this_process,
+    is_not_writable,
+)
+from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from rocksdict import ColumnFamily, Rdict, WriteBatch
+
+    from rowkey.cells import Family
+
+LOG = logging.getLogger("rowkey.engines.rocks")
+LOG.addHandler(logging.NullHandler())  # where nobody listens, the caller tells what was done
+
+_PREFIX = "f_"
+_LOCK_WAIT_S = 2.0
+"""Seconds that a database is waited for that this process is just closing."""
+_SETTINGS_TEXT = '{"raw_mode":true,"prefix_extractors":{}}'
+
+
+def column_family(family: str) -> str:
+    """Return the name under which RocksDB keeps a family; never `META`, always plain ASCII.
+
+    >>> column_family("d")
+    'f_d'
+    """
+    return _PREFIX + quote(family, safe="")
+
+
+def family_name(column_family: str) -> str | None:
+    """Return the family that RocksDB keeps under a name; None if that holds none.
+
+    >>> family_name(column_family("d")), family_name("default")
+    ('d', None)
+    """
+    if not column_family.startswith(_PREFIX):
+        return None
+    return unquote(column_family.removeprefix(_PREFIX))
+
+
+class Database:
+    """A RocksDB that is open.
+
+    Args:
+        directory: where it lies.
+        db: the open database.
+        families: names of its families.
+        mark: the high-water mark; None if it is open for reading only.
+
+    A write that fails, for want of space say, is the last one: RocksDB takes no other until it is
+    opened again. `failed` says so.
+    """
+
+    def __init__(
+        self, directory: Path, db: Rdict, families: Iterable[str], mark: HighWaterMark | None
+    ) -> None:
+        self.directory, self.meta, self.failed = directory, db, False
+        self._mark = mark
+        self.sources: dict[str, PairSource] = {}
+        self.handles: dict[str, ColumnFamily] = {}
+        self._sync, self._lazy = library.WriteOptions(), library.WriteOptions()
+        self._sync.sync = True
+        self.meta_source = PairSource(db, self.explain)
+        for family in families:
+            self._find_family(family)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it can only be read."""
+        return self._mark is None
+
+    def _find_family(self, family: str) -> None:
+        name = column_family(family)
+        self.sources[family] = PairSource(self.meta.get_column_family(name), self.explain)
+        self.handles[family] = self.meta.get_column_family_handle(name)
+
+    def explain(self, problem: Exception) -> OneMistakeError:
+        """Return what an error of RocksDB means."""
+        return explain_error(self.directory, problem)
+
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Raise errors of RocksDB as what they mean."""
+        try:
+            yield
+        except RowkeyError:
+            raise
+        except Exception as problem:
+            raise self.explain(problem) from problem
+
+    @classmethod
+    def create(cls, directory: Path, families: Sequence[Family]) -> Database:
+        """Make a RocksDB in a directory that has none."""
+        options = database_options(create=True)
+        column_families = {column_family(one.name): family_options(one) for one in families}
+        names = [one.name for one in families]
+        try:
+            db = library.Rdict(_path_of(directory), options, column_families)
+            mark = HighWaterMark(directory / HIGH_WATER, db.latest_sequence_number())
+            return cls(directory, db, names, mark)
+        except Exception as problem:
+            raise explain_error(directory, problem) from problem
+
+    @classmethod
+    def open(cls, directory: Path, families: Sequence[Family], *, repair: bool = False) -> Database:
+        """Open a RocksDB that is there, after it was checked; for reading where a disk is full.
+
+        Args:
+            directory: where it lies.
+            families: the families that it has.
+            repair: whether to go on where the logs end early or are damaged, and to drop the rest.
+
+        Raises:
+            CorruptionError: it is damaged, or files are missing; nothing was changed.
+            Unsupported: another process has it.
+        """
+        found = check_database(directory, families, repair=repair)
+        assert found.manifest is not None
+        options = database_options(repair=repair)
+        try:
+            moved = move_unreferenced(directory, found.manifest)
+            _write_settings(directory)
+            db = _open_unlocked(directory, options, _options_of(found, families))
+        except Exception as problem:
+            if is_not_writable(problem):
+                return cls._open_to_read(directory, found, families, problem)
+            raise explain_error(directory, problem) from problem
+        for path in moved:
+            LOG.info("%s: nothing refers to it; kept here for some days", path)
+        try:
+            sequence = db.latest_sequence_number()
+            if not repair:
+                _check_recovered(directory, sequence, found)
+            mark = HighWaterMark(directory / HIGH_WATER, sequence)
+            return cls(directory, db, [one.name for one in families], mark)
+        except Exception as problem:
+            db.close()
+            raise explain_error(directory, problem) from problem
+
+    @classmethod
+    def _open_to_read(
+        cls, directory: Path, found: Inspection, families: Sequence[Family], reason: Exception
+    ) -> Database:
+        LOG.warning("%s: open for reading only: %s", directory, reason)
+        db = open_read_only(directory, found, families)
+        return cls(directory, db, [one.name for one in families], None)
+
+    def alter(self, family: Family) -> None:
+        """Give a family other options, or make room for a new one."""
+        self.check_writable()
+        with self.explaining():
+            if family.name in self.sources:
+                self.sources[family.name].family.set_options(changed_options(family))
+                return
+            name = column_family(family.name)
+            if name not in library.Rdict.list_cf(_path_of(self.directory)):
+                self.meta.create_column_family(name, family_options(family)).close()
+            self._find_family(family.name)
+
+    def start_batch(self) -> WriteBatch:
+        """Return an empty batch of changes."""
+        batch: WriteBatch = library.WriteBatch(raw_mode=True)
+        return batch
+
+    def check_writable(self) -> None:
+        """Raise unless it can be written.
+
+        Raises:
+            Unsupported: it is open for reading only.
+        """
+        if self._mark is None:
+            what = "it is open for reading only: its disk was full or read-only when it was opened"
+            raise Unsupported(str(self.directory), what, remedy="Mend that, and open it again.")
+
+    def write(self, batch: WriteBatch, *, sync: bool) -> None:
+        """Apply a batch whole.
+
+        Raises:
+            Unsupported: it could not be written; nothing of it can be read.
+        """
+        mark = self._mark
+        if mark is None:
+            self.check_writable()
+            return
+        try:
+            self.meta.write(batch, self._sync if sync else self._lazy)
+            mark.raise_to(self.meta.latest_sequence_number(), durable=sync)
+        except Exception as problem:
+            self.failed = True
+            raise self.explain(problem) from problem
+
+    def flush(self) -> None:
+        """Write what is in memory to files."""
+        self.check_writable()
+        with self.explaining():
+            sequence = self.meta.latest_sequence_number()
+            for source in self.sources.values():
+                source.family.flush()
+            self.meta.flush()
+            assert self._mark is not None
+            self._mark.raise_to(sequence, durable=True)
+
+    def compact(self) -> None:
+        """Merge the files of each family.
+
+        Raises:
+            CorruptionError: a block is damaged, or could not be read.
+        """
+        self.check_writable()
+        before = self._background_errors()
+        with self.explaining():
+            for source in self.sources.values():
+                source.family.flush()
+                source.family.compact_range(None, None)
+        if self._background_errors() > before:
+            self.failed = True
+            what = "a compaction failed: a block is damaged, or the disk did not answer"
+            remedy = "`rowkey verify` tells what is damaged."
+            raise CorruptionError(str(self.directory), what, remedy=remedy)
+
+    def _background_errors(self) -> int:
+        return self.meta.property_int_value("rocksdb.background-errors") or 0
+
+    def size_bytes(self) -> int:
+        """Return the bytes of its files."""
+        with self.explaining():
+            return sum(map(_size_of, self.directory.iterdir()))
+
+    def close(self) -> None:
+        """Let go of the directory; iterators that still live hold it until they are gone.
+
+        Raises:
+            Unsupported: what was in memory could not be written; it is in the log, and read from
+                there when the table is opened. Not if that was said before.
+        """
+        self.handles.clear()
+        problems = []
+        for database in (*(source.family for source in self.sources.values()), self.meta):
+            try:
+                database.close()
+            except Exception as problem:  # noqa: BLE001  # all must be closed, then it is told
+                problems.append(self.explain(problem))
+        self.sources.clear()
+        if self._mark is not None:
+            self._mark.close()
+        if problems and not self.failed:
+            raise problems[0]
+
+    def leak(self) -> None:
+        """In a forked child: keep what belongs to the parent from being closed here."""
+        library.leak(self)
+
+
+def check_database(
+    directory: Path, families: Sequence[Family], *, repair: bool = False
+) -> Inspection:
+    """Return what is in a directory, once nothing in it is damaged or missing.
+
+    Args:
+        directory: where it lies.
+        families: the families that it must have.
+        repair: whether damage to logs is passed over.
+
+    Raises:
+        CorruptionError: the first damage; how many more there are is said as well.
+        Unsupported: a file cannot be read.
+    """
+    try:
+        found = inspect_database(directory, [META, *(column_family(one.name) for one in families)])
+    except OSError as problem:
+        raise explain_error(directory, problem) from problem
+    problems = found.problems if repair else found.problems + found.log_problems
+    if problems:
+        raise problems[0]
+    for warning in found.warnings:
+        LOG.warning("%s", warning)
+    return found
+
+
+def _check_recovered(directory: Path, sequence: int, found: Inspection) -> None:
+    """Raise unless all changes were recovered that the logs hold.
+
+    Raises:
+        CorruptionError: some are missing.
+    """
+    if sequence < found.last_change:
+        what = f"only {sequence:,} of {found.last_change:,} changes were recovered from its logs"
+        raise CorruptionError(str(directory), what)
+
+
+def open_read_only(directory: Path, found: Inspection, families: Sequence[Family]) -> Rdict:
+    """Return a RocksDB that is open to be read: its logs are read and stay, no file is changed.
+
+    Raises:
+        CorruptionError: it is damaged.
+        Unsupported: it cannot be opened.
+    """
+    settings = directory / SETTINGS
+    try:
+        before = settings.read_bytes()
+    except OSError:
+        before = None
+    try:
+        _write_settings(directory)
+        options = _options_of(found, families)
+        access = library.AccessType.read_only()
+        db: Rdict = library.Rdict(_path_of(directory), database_options(), options, access)
+    except Exception as problem:
+        raise explain_error(directory, problem) from problem
+    else:
+        return db
+    finally:
+        with suppress(OSError):
+            if before is None:
+                settings.unlink(missing_ok=True)
+            elif before != settings.read_bytes():
+                settings.write_bytes(before)
+
+
+def _options_of(found: Inspection, families: Sequence[Family]) -> dict[str, Any]:
+    """Return the options of all column families that a database has."""
+    given = {column_family(one.name): family_options(one) for one in families}
+    assert found.manifest is not None
+    for name in found.manifest.families.values():
+        if name != META and name not in given:  # a kill while a family was added
+            given[name] = library.Options(raw_mode=True)
+    return given
+
+
+def _open_unlocked(directory: Path, options: Any, families: dict[str, Any]) -> Rdict:
+    """Open a database; one that this process is just closing is waited for."""
+    end = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            db: Rdict = library.Rdict(_path_of(directory), options, families)
+        except Exception as problem:
+            if not is_lock_of_this_process(problem) or time.monotonic() > end:
+                raise
+            time.sleep(0.005)
+        else:
+            return db
+
+
+def _path_of(directory: Path) -> str:
+    """Return the path under which RocksDB opens a directory.
+
+    A forked child inherits RocksDB's list of the paths that are locked in its process; there it
+    must go by another one.
+    """
+    return str(directory) + "/." * library.generation
+
+
+def _write_settings(directory: Path) -> None:
+    """Have rocksdict read values as bytes: its other mode would run code found in them.
+
+    rocksdict empties the file before it writes it again, at each open, and does not force it to the
+    disk: a kill just then leaves nothing, a power cut zeros. So it is never believed.
+
+    Source: README of rocksdict: values that are no bytes are pickled, unless in raw mode.
+    """
+    path = directory / SETTINGS
+    if not _is_raw(path):
+        path.write_text(_SETTINGS_TEXT, "utf-8")
+
+
+def _is_raw(path: Path) -> bool:
+    """Return whether rocksdict's settings say that values are bytes."""
+    try:
+        return json.loads(path.read_bytes())["raw_mode"] is True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _size_of(path: Path) -> int:
+    """Return the bytes of a file, 0 for one that RocksDB has just removed."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,127 @@
+"""The descriptor of a table: the file that makes a directory a table of rowkey.
+
+It is the first file that is made in a directory and the last that is removed. A directory without a
+valid one is never taken for a table, nor for a place where one may be made: it may be a table whose
+descriptor was damaged or lost, or somebody else's files.
+
+The families are repeated here, as the database cannot be opened without them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import Family
+from rowkey.errors import CorruptionError, Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESCRIPTOR = "descriptor.json"
+FORMAT = 2
+"""The version of all that this engine writes; a directory of another one is refused."""
+
+CREATING, READY = "creating", "ready"
+"""The states of a table: nothing of one that is being created was acknowledged."""
+
+REPAIR_DESCRIPTOR = "Restore it from a copy, or run `rowkey repair`, which takes it from the table."
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """What the descriptor of a table says.
+
+    Args:
+        families: the table's column families.
+        state: `CREATING` or `READY`.
+    """
+
+    families: tuple[Family, ...]
+    state: str = READY
+
+
+def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
+    """Replace the descriptor of a table, whole and on disk.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "state": descriptor.state,
+        "families": [asdict(family) for family in descriptor.families],
+    }
+    document["checksum"] = _checksum(document)
+    # Next to the directory: what a kill leaves of it must not lie among the files of a table.
+    new = directory.with_name(f".{directory.name}.{DESCRIPTOR}.new")
+    with new.open("wb") as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(directory / DESCRIPTOR)
+    sync_directory(directory)
+
+
+def read_descriptor(directory: Path) -> Descriptor:
+    """Return the descriptor of a table.
+
+    Raises:
+        CorruptionError: it is missing or damaged.
+        Unsupported: another version of rowkey wrote it, or it cannot be read.
+    """
+    path = directory / DESCRIPTOR
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        what = "the descriptor of the table is missing"
+        raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR) from None
+    except OSError as problem:
+        what = f"it cannot be read: {problem.strerror or problem}"
+        raise Unsupported(str(path), what) from problem
+    try:
+        document = json.loads(content)
+        stored = document.pop("checksum")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise _damaged(path) from None
+    if stored != _checksum(document):
+        raise _damaged(path)
+    if document["format"] != FORMAT:
+        what = f"it is of format {document['format']}"
+        raise Unsupported(str(path), what, f"format {FORMAT}", "Use the rowkey that wrote it.")
+    families = tuple(Family(**family) for family in document["families"])
+    return Descriptor(families, document["state"])
+
+
+def directory_name(table: str) -> str:
+    """Return the name of a table's directory; no table's name holds the sign for the colon."""
+    return table.replace(":", "@")
+
+
+def table_of_directory(directory: Path) -> str:
+    """Return the name of the table that a directory holds."""
+    return directory.name.replace("@", ":")
+
+
+def sync_directory(directory: Path) -> None:
+    """Bring the names in a directory to disk, where the system can."""
+    try:
+        number = os.open(directory, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _damaged(path: Path) -> CorruptionError:
+    what = "the descriptor of the table is damaged: its checksum does not match"
+    return CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR)

@@ -1,0 +1,301 @@
+"""The directory of a table, looked at before RocksDB opens it.
+
+RocksDB opens what it can and deletes what it does not know: after damage to its MANIFEST that is
+the table's own files. So everything is checked first, and files that nothing refers to are moved
+aside.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rowkey.engines.pairs.layout import row_of_key
+from rowkey.engines.rocksdb.descriptor import DESCRIPTOR
+from rowkey.engines.rocksdb.high_water import HIGH_WATER, read_mark
+from rowkey.engines.rocksdb.log_format import find_damage
+from rowkey.engines.rocksdb.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
+from rowkey.engines.rocksdb.write_ahead_log import LogContent, list_logs, read_log
+from rowkey.errors import CorruptionError, counted
+from rowkey.regions import to_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+SETTINGS = "rocksdict-config.json"
+UNREFERENCED = "unreferenced"
+"""The folder in a table's directory for files that its MANIFEST does not name."""
+CUT = "cut"
+"""The folder in a table's directory that keeps what was cut from its logs."""
+KEPT_DAYS = 7
+"""Days that files which nothing refers to are kept."""
+
+META = "default"
+"""The column family of RocksDB that holds what is known of the table; each RocksDB has one."""
+
+_CURRENT = re.compile(rb"MANIFEST-\d{6,19}\n")
+_DATABASE_FILE = re.compile(
+    r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d{6,19}(\.dbtmp)?"
+    rf"|\d{{6,19}}\.(log|sst|blob|dbtmp)(\.trash)?|\d{{6,19}}\.log\.\d+|{re.escape(SETTINGS)}"
+)
+"""What RocksDB and rocksdict name their files, and what was cut from a log. Source: filename.cc."""
+_OWN = {DESCRIPTOR, HIGH_WATER}
+_NUMBERED = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
+_NUMBERS_AHEAD = 1_000
+"""How far numbers of files may be above that which the MANIFEST knows: the next ones are taken in
+memory first."""
+
+REPAIR_LOG = "Restore it from a copy, or run `rowkey repair`, which drops what follows the damage."
+SALVAGE = "Restore it from a copy, or save what can be read: rowkey repair URL --into NEW_URL."
+
+
+@dataclass(slots=True)
+class Inspection:
+    """What was found in the directory of a table.
+
+    Args:
+        manifest: what its MANIFEST says; None if that cannot be read.
+        manifest_name: the name of the MANIFEST that counts; empty if that is not known.
+        logs: the logs that are read when it is opened, oldest first, and what they hold.
+        last_change: sequence number of the last change that opening it recovers.
+        problems: what is damaged or missing elsewhere than in the logs.
+        log_problems: what is damaged or missing in the logs: `repair` goes on without it.
+        warnings: what is wrong, but takes nothing away.
+    """
+
+    manifest: Manifest | None = None
+    manifest_name: str = ""
+    logs: list[tuple[Path, LogContent]] = field(default_factory=list)
+    last_change: int = 0
+    problems: list[CorruptionError] = field(default_factory=list)
+    log_problems: list[CorruptionError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def inspect_database(
+    directory: Path, families: Iterable[str], *, verify_checksums: bool = False
+) -> Inspection:
+    """Look for damage that RocksDB would pass over, and for files that are gone; change nothing.
+
+    Args:
+        directory: the table's.
+        families: the names of the column families that it must have.
+        verify_checksums: whether to compute the checksums of logs, which RocksDB does as well.
+
+    Raises:
+        OSError: a file cannot be read.
+
+    Cost: about 1 µs for each batch in the logs; 0.1 µs a byte of the MANIFEST.
+    """
+    found = Inspection()
+    name = read_current(directory, found.problems) or ""
+    if name:
+        found.manifest_name = name
+        found.manifest = read_manifest(directory / name, found.problems)
+    if found.manifest is not None:
+        for family in families:
+            if family not in found.manifest.families.values():
+                what = f"it does not name the column family {family}: its end was lost"
+                found.problems.append(CorruptionError(str(directory / name), what, "", SALVAGE))
+        found.problems += _check_files(directory, found.manifest)
+        _check_logs(directory, found, verify_checksums=verify_checksums)
+        if not (found.problems or found.log_problems):
+            _check_mark(directory, found)
+    return found
+
+
+def read_current(directory: Path, problems: list[CorruptionError]) -> str | None:
+    """Return the name of the MANIFEST that counts."""
+    path = directory / "CURRENT"
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        problems.append(CorruptionError(str(path), "it is missing", remedy=SALVAGE))
+        return None
+    if not _CURRENT.fullmatch(content):
+        problems.append(CorruptionError(str(path), "it names no MANIFEST", remedy=SALVAGE))
+        return None
+    return content.decode().strip()
+
+
+def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | None:
+    """Return what a MANIFEST says; None if it is damaged or gone, which is noted."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        problems.append(CorruptionError(str(path), "it is missing", remedy=SALVAGE))
+        return None
+    damage = find_damage(content, verify_checksums=True)
+    if damage is not None:
+        what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
+        problems.append(CorruptionError(str(path), what, remedy=SALVAGE))
+        return None
+    try:
+        return parse_manifest(content)
+    except InvalidEdit as problem:
+        problems.append(CorruptionError(str(path), f"it is damaged: {problem}", remedy=SALVAGE))
+        return None
+
+
+def _check_files(directory: Path, manifest: Manifest) -> Iterator[CorruptionError]:
+    """Yield what is wrong with the files of sorted pairs, as their names and sizes tell."""
+    for one in manifest.files.values():
+        path = directory / one.name
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError:
+            what = f"it is missing; {describe_rows(manifest, one)} are lost"
+            yield CorruptionError(str(path), what, remedy=SALVAGE)
+            continue
+        if size != one.size_bytes:
+            what = f"it has {size:,} bytes; {describe_rows(manifest, one)} cannot be read"
+            yield CorruptionError(str(path), what, f"{one.size_bytes:,} bytes", SALVAGE)
+
+
+def describe_rows(manifest: Manifest, one: TableFile) -> str:
+    """Return which rows a file of sorted pairs holds, as a piece of a sentence."""
+    family = manifest.families.get(one.family_id, "")
+    if family == META:
+        return "the counters of the regions"
+    first, last = (to_binary(row_of_key(key)) for key in (one.smallest, one.largest))
+    return f"{counted(one.size_bytes, 'byte')} of the rows {first} to {last}"
+
+
+def _check_logs(directory: Path, found: Inspection, *, verify_checksums: bool) -> None:
+    """Note damage in the logs that count, and gaps between them and the files."""
+    assert found.manifest is not None
+    manifest, last = found.manifest, found.manifest.last_sequence
+    logs = [path for path in list_logs(directory) if int(path.stem) >= manifest.first_log]
+    for path in logs:
+        content = read_log(log := path.read_bytes(), verify_checksums=verify_checksums)
+        if content.damage is not None and not verify_checksums:
+            content = read_log(log, verify_checksums=True)  # there may be damage before it
+        found.logs.append((path, content))
+        if content.first > last + 1:
+            what = f"it begins with the change {content.first:,}, but the one before is {last:,}"
+            remedy = "Restore the log before it from a copy, or run `rowkey repair` to drop this."
+            found.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
+            return
+        last = found.last_change = max(last, content.last)
+        if content.damage is not None:
+            what = f"it is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
+            found.log_problems.append(CorruptionError(str(path), what, remedy=REPAIR_LOG))
+            return
+    found.last_change = last
+    if not any(int(path.stem) >= manifest.newest_log for path in logs):
+        path = directory / f"{manifest.newest_log:06}.log"
+        what = "it is missing, and so is every later log"
+        remedy = "Restore it from a copy, or run `rowkey repair` to go on without it."
+        found.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
+
+
+def _check_mark(directory: Path, found: Inspection) -> None:
+    """Note where the table ends before what was acknowledged."""
+    path = directory / HIGH_WATER
+    mark = read_mark(path)
+    if mark is None:
+        what = "the high-water mark is missing or damaged: whether the log ends early is not known"
+        found.warnings.append(f"{path}: {what}")
+        return
+    missing = mark.acknowledged - found.last_change
+    if missing <= 0:
+        return
+    log = found.logs[-1][0] if found.logs else directory
+    changes = counted(missing, "acknowledged change")
+    if found.last_change < mark.least:
+        what = f"it ends before the last {changes}: its end was cut off, or that of the MANIFEST"
+        remedy = "Restore it from a copy, or run `rowkey repair` to go on without them."
+        found.log_problems.append(CorruptionError(str(log), what, remedy=remedy))
+    else:
+        what = f"the machine stopped before the last {changes} came to disk"
+        found.warnings.append(f"{log}: {what}; they were not synced, and are lost")
+
+
+def move_unreferenced(directory: Path, manifest: Manifest) -> list[Path]:
+    """Move files that nothing refers to aside, before RocksDB deletes them.
+
+    A kill leaves such files, whose content is elsewhere; a MANIFEST that lost its end does as well.
+    They are kept for `KEPT_DAYS`.
+
+    Returns:
+        The files as they are now.
+    """
+    aside = directory / UNREFERENCED
+    _remove_old(aside)
+    current = (directory / "CURRENT").read_text("ascii").strip()
+    moved = []
+    for path in sorted(directory.iterdir()):
+        match path.suffix, path.stem.isdigit():
+            case ".sst", True:
+                is_used = int(path.stem) in manifest.files
+            case ".log", True:
+                is_used = int(path.stem) >= manifest.first_log
+            case _:
+                is_used = path.name == current or not path.name.startswith("MANIFEST-")
+        if not is_used:
+            aside.mkdir(exist_ok=True)
+            path.replace(aside / path.name)
+            os.utime(aside / path.name)
+            moved.append(aside / path.name)
+    return moved
+
+
+def _remove_old(aside: Path) -> None:
+    oldest = time.time() - KEPT_DAYS * 86_400
+    with suppress(OSError):
+        for path in aside.iterdir():
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+        aside.rmdir()
+
+
+def holds_database(directory: Path) -> bool:
+    """Return whether a directory holds a RocksDB, whole or damaged."""
+    if directory.name.startswith(".") or directory.is_symlink() or not directory.is_dir():
+        return False
+    current = directory / "CURRENT"
+    if current.is_file() and current.stat().st_size < 64 and b"MANIFEST-" in current.read_bytes():
+        return True
+    return (directory / SETTINGS).is_file() or any(
+        _DATABASE_FILE.fullmatch(path.name) for path in directory.glob("MANIFEST-*")
+    )
+
+
+def list_foreign(directory: Path) -> list[Path]:
+    """Return what lies in the directory of a table and is not of it.
+
+    A file is of it by its name, and by its number where names have one: RocksDB counts them up.
+    """
+    paths = [path for path in directory.iterdir() if path.name not in (UNREFERENCED, CUT)]
+    for folder in (directory / UNREFERENCED, directory / CUT):
+        if os.path.lexists(folder):
+            is_folder = folder.is_dir() and not folder.is_symlink()
+            paths += folder.iterdir() if is_folder else [folder]
+    numbers = [int(found[1]) for path in paths if (found := _NUMBERED.match(path.name))]
+    most = _highest_number(directory, numbers) + _NUMBERS_AHEAD
+    return sorted(path for path in paths if not _is_own(path, most))
+
+
+def _is_own(path: Path, most: int) -> bool:
+    if path.name in _OWN:
+        return True
+    if path.is_symlink() or not path.is_file() or not _DATABASE_FILE.fullmatch(path.name):
+        return False
+    found = _NUMBERED.match(path.name)
+    return found is None or int(found[1]) <= most
+
+
+def _highest_number(directory: Path, numbers: list[int]) -> int:
+    """Return the number that the newest file of a database may have."""
+    name = read_current(directory, [])
+    if name is not None:
+        manifest = read_manifest(directory / name, [])
+        if manifest is not None:
+            return manifest.next_file
+    # The half of them that is nearest: a date among numbers of RocksDB's own stands out.
+    return sorted(numbers)[len(numbers) // 2] if numbers else 0

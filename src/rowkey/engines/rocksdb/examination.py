@@ -1,0 +1,198 @@
+"""A table read whole, with everything that is damaged or gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rowkey.cells import ROW_BYTES_MOST, Family
+from rowkey.engines.contract import TableSpec
+from rowkey.engines.rocksdb.damage_scan import find_gaps
+from rowkey.engines.rocksdb.database import column_family, family_name
+from rowkey.engines.rocksdb.descriptor import read_descriptor, table_of_directory
+from rowkey.engines.rocksdb.directory import META, Inspection, inspect_database, list_foreign
+from rowkey.engines.rocksdb.ledger import Ledger, read_spec
+from rowkey.engines.rocksdb.salvage_view import open_salvage_view
+from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rowkey.engines.rocksdb.damage_scan import Gap
+    from rowkey.engines.rocksdb.salvage_view import SalvageView
+
+Rows = tuple[bytes | None, bytes | None]
+"""The first and the last row of a stretch, both inclusive; None is the beginning or the end."""
+
+LAST_KEY = b"\xff" * (ROW_BYTES_MOST + 1)
+"""A key that none of a table's is above."""
+
+
+def ignore_progress(done: int, total: int) -> None:
+    """Report nothing."""
+
+
+@dataclass(slots=True)
+class Examination:
+    """What was found in one table.
+
+    Args:
+        table: its name.
+        problems: what is damaged or gone; the file is named in each.
+        repairable: those of them that `repair` mends where the table lies.
+        lost_rows: stretches of rows that lack cells, ascending and apart.
+        gaps: by column family, what cannot be read between the keys that can.
+        cells: cells that were read.
+        files: files of sorted pairs and logs that were read.
+        size_bytes: bytes of them.
+        notes: what is wrong, but takes nothing away, or is not known.
+        is_readable: whether anything could be read.
+    """
+
+    table: str
+    problems: list[OneMistakeError] = field(default_factory=list)
+    repairable: list[OneMistakeError] = field(default_factory=list)
+    lost_rows: list[Rows] = field(default_factory=list)
+    gaps: dict[str, list[Gap]] = field(default_factory=dict)
+    cells: int = 0
+    files: int = 0
+    size_bytes: int = 0
+    notes: list[str] = field(default_factory=list)
+    is_readable: bool = True
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is damaged or gone."""
+        return not self.problems
+
+    @property
+    def needs_saving(self) -> bool:
+        """Whether what can be read must be saved into a new table, as no repair mends the rest."""
+        return len(self.repairable) < len(self.problems)
+
+
+def examine_table(
+    directory: Path, progress: Callable[[int, int], None] = ignore_progress
+) -> Examination:
+    """Read every block of every file of a table that is closed; change nothing.
+
+    Args:
+        directory: the table's.
+        progress: told how many cells were read, and of about how many.
+
+    Raises:
+        Unsupported: the disk cannot be read, or another version of rowkey wrote the table.
+
+    Cost: a read of the whole table, about 0.3 µs a cell; 0.1 µs a byte of the logs.
+    """
+    found, inspection = inspect_directory(directory)
+    try:
+        with open_salvage_view(directory, inspection) as view:
+            examine_view(directory, found, view, progress)
+    except CorruptionError as problem:
+        found.problems.append(problem)
+        found.is_readable = False
+    return found
+
+
+def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
+    """Return what the files around the cells tell: descriptor, MANIFEST and logs."""
+    found = Examination(table_of_directory(directory))
+    families: Sequence[str] = ()
+    try:
+        families = [column_family(one.name) for one in read_descriptor(directory).families]
+    except CorruptionError as problem:
+        found.problems.append(problem)
+        found.repairable.append(problem)
+    try:
+        inspection = inspect_database(directory, [META, *families], verify_checksums=True)
+        foreign = list_foreign(directory)
+    except OSError as problem:
+        what = f"it cannot be read: {problem.strerror or problem}"
+        raise Unsupported(str(problem.filename or directory), what) from problem
+    found.problems += inspection.problems + inspection.log_problems
+    found.repairable += inspection.log_problems
+    found.notes += inspection.warnings
+    found.notes += [f"{path}: it is not of rowkey" for path in foreign]
+    return found, inspection
+
+
+def examine_view(
+    directory: Path, found: Examination, view: SalvageView, progress: Callable[[int, int], None]
+) -> None:
+    """Read every cell of a table, and note what cannot be read."""
+    manifest, lost = view.manifest, list(view.lost_rows)
+    found.notes += view.notes
+    found.files = len(manifest.files) + len(list(directory.glob("*.log")))
+    found.size_bytes = sum(one.size_bytes for one in manifest.files.values())
+
+    total = sum(one["num_entries"] for one in view.db.live_files())
+
+    def count(cells: int) -> None:
+        found.cells += cells
+        progress(found.cells, max(total, found.cells))
+
+    for name in manifest.families.values():
+        source = view.source(name, directory)
+        is_meta = name == META
+        gaps = find_gaps(source.iterate(), LAST_KEY, (lambda _: None) if is_meta else count)
+        for gap in gaps:
+            found.problems.append(source.explain(RuntimeError(gap.problem)))
+        if not is_meta:
+            found.gaps[name] = gaps
+            lost += [(gap.first_row, gap.last_row) for gap in gaps]
+    try:
+        read_view_spec(directory, view)
+    except CorruptionError as problem:
+        found.problems.append(problem)
+    found.lost_rows = join_ranges(lost)
+
+
+def read_view_spec(directory: Path, view: SalvageView) -> tuple[TableSpec, Ledger]:
+    """Return what a table is, and its regions, as it tells itself.
+
+    Raises:
+        CorruptionError: that cannot be read.
+    """
+    meta = view.source(META, directory)
+    try:
+        return read_spec(meta, directory, table_of_directory(directory)), Ledger.read(meta)
+    except RowkeyError:
+        raise
+    except Exception as problem:
+        raise meta.explain(problem) from problem
+
+
+def guess_view_spec(directory: Path, view: SalvageView) -> TableSpec:
+    """Return what a table is as far as its descriptor and its MANIFEST tell, with one region."""
+    try:
+        families = read_descriptor(directory).families
+    except CorruptionError:
+        names = map(family_name, view.manifest.families.values())
+        families = tuple(Family(name) for name in names if name is not None)
+    return TableSpec(table_of_directory(directory), families)
+
+
+def join_ranges(ranges: Sequence[Rows]) -> list[Rows]:
+    """Return stretches of rows in their order, those that meet as one.
+
+    >>> join_ranges([(b"d", None), (b"a", b"c"), (b"b", b"c"), (b"e", b"f")])
+    [(b'a', b'c'), (b'd', None)]
+    """
+    joined: list[Rows] = []
+    for first, last in sorted(ranges, key=lambda one: one[0] or b""):
+        if joined:
+            begin, end = joined[-1]
+            if end is None or (first or b"") <= end:
+                joined[-1] = begin, None if end is None or last is None else max(end, last)
+                continue
+        joined.append((first, last))
+    return joined
+
+
+def is_lost(row: bytes, ranges: Sequence[Rows]) -> bool:
+    """Return whether a row lies in one of some stretches."""
+    return any(
+        (first is None or row >= first) and (last is None or row <= last) for first, last in ranges
+    )

@@ -1,0 +1,189 @@
+"""RocksDB's log format, which its write-ahead logs and its MANIFEST share, read without RocksDB.
+
+RocksDB takes a record that is longer than the rest of the file for one that a kill has torn, and
+drops it with everything after it: one flipped bit in a length does that. A flipped bit in a type
+can make it wait forever, and a header of zeros makes it skip the rest of a block without a word.
+All of these can be told apart from a torn end, so logs are checked here before RocksDB opens them.
+
+Source: log_format.h and log_reader.cc of RocksDB 10.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+BLOCK = 32_768
+"""Bytes of a block; no fragment crosses its end. Source: log_format.h, kBlockSize."""
+
+HEADER = 7
+"""Bytes before a fragment: checksum 4, length 2, type 1. Source: log_format.h, kHeaderSize."""
+
+FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+"""Types of a fragment: a whole record, or a part of one. Source: log_format.h; the other types,
+for recycled and compressed logs and for timestamps, do not occur with the options used here."""
+
+_TYPES = frozenset({FULL, FIRST, MIDDLE, LAST})
+_HEADER = Struct("<IHB")
+
+_POLYNOMIAL = 0x82F63B78
+_MASK_DELTA = 0xA282EAD8
+"""Source: crc32c.h, Mask: rotated right by 15 bits, and this added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What is wrong with a file.
+
+    Args:
+        offset: the byte at which the damaged record begins.
+        problem: what is wrong with it.
+    """
+
+    offset: int
+    problem: str
+
+
+def find_damage(log: bytes, *, verify_checksums: bool = False) -> Damage | None:
+    """Return the first damage in a log that no kill can have caused, or None.
+
+    Args:
+        log: the content of the file.
+        verify_checksums: whether to compute every checksum; RocksDB does that itself on open.
+
+    Cost: about 0.5 µs a fragment; with checksums another 0.1 µs a byte.
+    """
+    for offset, length, kind in _fragments(log):
+        damage = _check_header(log, offset, length, kind)
+        if damage is None and verify_checksums:
+            damage = _check_content(log, offset, length)
+        if damage is not None:
+            return damage
+    return None
+
+
+def read_records(log: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the offset and content of each complete record, up to the first incomplete one.
+
+    Args:
+        log: the content of a file in which `find_damage` found none.
+    """
+    parts: list[bytes] = []
+    start = 0
+    for offset, length, kind in _fragments(log):
+        begin = offset + HEADER
+        if begin + length > len(log):
+            return
+        content = log[begin : begin + length]
+        if kind == FULL:
+            yield offset, content
+        elif kind == FIRST:
+            start, parts = offset, [content]
+        else:
+            parts.append(content)
+            if kind == LAST:
+                yield start, b"".join(parts)
+
+
+def encode_log(records: Iterable[bytes]) -> bytes:
+    """Return a log that holds some records."""
+    log = bytearray()
+    for record in records:
+        is_first, rest = True, record
+        while is_first or rest:
+            left = BLOCK - len(log) % BLOCK
+            if left < HEADER:
+                log += bytes(left)
+                continue
+            part, rest = rest[: left - HEADER], rest[left - HEADER :]
+            kind = (FIRST if rest else FULL) if is_first else (MIDDLE if rest else LAST)
+            checksum = mask_crc(crc32c(bytes([kind]) + part))
+            log += _HEADER.pack(checksum, len(part), kind) + part
+            is_first = False
+    return bytes(log)
+
+
+def _fragments(log: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield offset, length and type of each fragment; none for the zeros that end a log.
+
+    A header of zeros with anything after it is given as a fragment: space that was allocated and
+    not written is at the end only. The next fragment is then looked for in the next block.
+    """
+    offset, size, written = 0, len(log), len(log.rstrip(b"\0"))
+    while offset + HEADER <= size:
+        left = BLOCK - offset % BLOCK
+        if left < HEADER:
+            offset += left
+            continue
+        _, length, kind = _HEADER.unpack_from(log, offset)
+        if offset >= written:
+            return
+        yield offset, length, kind
+        offset += HEADER + length if length or kind else left
+
+
+def _check_header(log: bytes, offset: int, length: int, kind: int) -> Damage | None:
+    if kind not in _TYPES:
+        return Damage(offset, f"a record of the unknown type {kind}")
+    if offset % BLOCK + HEADER + length > BLOCK:
+        return Damage(offset, f"a record of {length} bytes, which leaves its block")
+    if offset + HEADER + length > len(log) and _fits_shorter(log, offset):
+        return Damage(offset, f"a record of {length} bytes, which its checksum contradicts")
+    return None
+
+
+def _check_content(log: bytes, offset: int, length: int) -> Damage | None:
+    checked = log[offset + HEADER - 1 : offset + HEADER + length]
+    if len(checked) <= length:
+        return None
+    if mask_crc(crc32c(checked)) == _HEADER.unpack_from(log, offset)[0]:
+        return None
+    return Damage(offset, f"a record of {length} bytes, which its checksum contradicts")
+
+
+def _fits_shorter(log: bytes, offset: int) -> bool:
+    """Return whether a record's checksum is that of fewer bytes: then only its length is wrong."""
+    (stored, _, _) = _HEADER.unpack_from(log, offset)
+    state = 0xFFFFFFFF
+    for byte in log[offset + HEADER - 1 : offset + HEADER + BLOCK]:
+        state = _TABLE[(state ^ byte) & 0xFF] ^ (state >> 8)
+        if mask_crc(state ^ 0xFFFFFFFF) == stored:
+            return True
+    return False
+
+
+def crc32c(data: bytes) -> int:
+    """Return the CRC-32C of some bytes.
+
+    Cost: about 0.1 µs a byte.
+
+    >>> hex(crc32c(b"123456789"))
+    '0xe3069283'
+    """
+    state = 0xFFFFFFFF
+    for byte in data:
+        state = _TABLE[(state ^ byte) & 0xFF] ^ (state >> 8)
+    return state ^ 0xFFFFFFFF
+
+
+def mask_crc(crc: int) -> int:
+    """Return a checksum as RocksDB stores it next to the data it covers."""
+    return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+
+
+def _build_table() -> list[int]:
+    """Return the checksum of each byte. Source: CRC-32C, reflected polynomial."""
+    table = []
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
+        table.append(crc)
+    return table
+
+
+_TABLE = _build_table()

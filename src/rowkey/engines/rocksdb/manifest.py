@@ -1,0 +1,250 @@
+"""RocksDB's MANIFEST, read without RocksDB: which files make up a table, and from which log on.
+
+RocksDB forgives a MANIFEST that ends early and opens what is left: rows are missing without a word,
+and files that the lost end named are deleted as obsolete. So the MANIFEST is read here first.
+
+Source: version_edit.h and version_edit.cc of RocksDB 10.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rowkey.engines.rocksdb.log_format import encode_log, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_COMPARATOR, _LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _COMPACT_CURSOR = 1, 2, 3, 4, 5
+_DELETED_FILE, _PREVIOUS_LOG, _MIN_LOG, _NEW_FILE = 6, 9, 10, 103
+_FAMILY, _FAMILY_ADD, _FAMILY_DROP, _MAX_FAMILY, _ATOMIC_GROUP = 200, 201, 202, 203, 300
+_NUMBERS = {_LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _PREVIOUS_LOG, _MIN_LOG, _FAMILY, _MAX_FAMILY}
+_SAFE_TO_IGNORE = 1 << 13
+"""Tags with this bit carry their length and may be skipped. Source: kTagSafeIgnoreMask."""
+_END_OF_FILE_FIELDS = 1
+_KEY_TRAILER = 8
+"""Bytes after a key inside RocksDB: its sequence number and type."""
+
+
+class InvalidEdit(ValueError):
+    """A record of a MANIFEST that is no version edit of RocksDB."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file of sorted pairs.
+
+    Args:
+        number: its number, which is its name.
+        family_id: RocksDB's number of the column family it belongs to.
+        level: the level it lies on.
+        size_bytes: its size.
+        smallest: the first key it holds.
+        largest: the last key it holds.
+    """
+
+    number: int
+    family_id: int
+    level: int
+    size_bytes: int
+    smallest: bytes
+    largest: bytes
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return f"{self.number:06}.sst"
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What a MANIFEST says of a database.
+
+    Args:
+        families: the names of the column families by their numbers.
+        files: the files of sorted pairs, by number.
+        log_numbers: by column family, the first log that holds changes not yet in its files.
+        next_file: a number above those of all files.
+        last_sequence: the number of the last change known when it was written.
+    """
+
+    families: dict[int, str] = field(default_factory=dict)
+    files: dict[int, TableFile] = field(default_factory=dict)
+    log_numbers: dict[int, int] = field(default_factory=dict)
+    next_file: int = 0
+    last_sequence: int = 0
+
+    @property
+    def first_log(self) -> int:
+        """The number of the first log that is read when the database is opened."""
+        return min(self.log_numbers.values(), default=0)
+
+    @property
+    def newest_log(self) -> int:
+        """The number of a log that must exist: it was begun before it was named here."""
+        return max(self.log_numbers.values(), default=0)
+
+    def apply(self, edit: VersionEdit) -> None:
+        """Change what it says as an edit does."""
+        number = edit.numbers.get(_FAMILY, 0)
+        if edit.family_name is not None:
+            self.families[number] = edit.family_name
+        if edit.drops_family:
+            self.families.pop(number, None)
+            self.log_numbers.pop(number, None)
+            self.files = {n: one for n, one in self.files.items() if one.family_id != number}
+            return
+        for deleted in edit.deleted:
+            self.files.pop(deleted, None)
+        for one in edit.new_files:
+            self.files[one.number] = one
+        if _LOG_NUMBER in edit.numbers:
+            self.log_numbers[number] = edit.numbers[_LOG_NUMBER]
+        self.next_file = max(self.next_file, edit.numbers.get(_NEXT_FILE, 0))
+        self.last_sequence = max(self.last_sequence, edit.numbers.get(_LAST_SEQUENCE, 0))
+
+
+@dataclass(slots=True)
+class VersionEdit:
+    """One change of a MANIFEST.
+
+    Args:
+        numbers: numbers by their tags.
+        family_name: the name of a column family that is added.
+        drops_family: whether its column family is dropped.
+        deleted: numbers of files that are taken out.
+        new_files: files that are added.
+        left_in_group: how many edits follow that count together with it or not at all.
+    """
+
+    numbers: dict[int, int] = field(default_factory=dict)
+    family_name: str | None = None
+    drops_family: bool = False
+    deleted: list[int] = field(default_factory=list)
+    new_files: list[TableFile] = field(default_factory=list)
+    left_in_group: int = 0
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    """Return what a MANIFEST says.
+
+    Args:
+        content: the content of the file, in which `log_format.find_damage` found nothing.
+
+    Raises:
+        InvalidEdit: a record is no version edit.
+    """
+    manifest = Manifest(families={0: "default"})
+    group: list[VersionEdit] = []
+    for _, record in read_records(content):
+        edit = _parse_edit(record)
+        group.append(edit)
+        if edit.left_in_group == 0:  # edits of one group count together or not at all
+            for one in group:
+                manifest.apply(one)
+            group = []
+    return manifest
+
+
+def remove_files(content: bytes, files: Iterable[TableFile]) -> bytes:
+    """Return a MANIFEST that ends by taking files out of its database.
+
+    Args:
+        content: the content of a MANIFEST in which `log_format.find_damage` found nothing.
+        files: those to be taken out.
+    """
+    edits = [record for _, record in read_records(content)]
+    for one in files:
+        edit = _varint(_DELETED_FILE) + _varint(one.level) + _varint(one.number)
+        edits.append(edit + _varint(_FAMILY) + _varint(one.family_id))
+    return encode_log(edits)
+
+
+def _parse_edit(record: bytes) -> VersionEdit:
+    reader, edit = _Reader(record), VersionEdit()
+    while not reader.is_at_end:
+        _parse_field(reader, edit)
+    family = edit.numbers.get(_FAMILY, 0)
+    if family:
+        edit.new_files = [replace(one, family_id=family) for one in edit.new_files]
+    return edit
+
+
+def _parse_field(reader: _Reader, edit: VersionEdit) -> None:
+    tag = reader.read_varint()
+    if tag in _NUMBERS:
+        edit.numbers[tag] = reader.read_varint()
+    elif tag == _FAMILY_ADD:
+        edit.family_name = reader.read_bytes().decode("utf-8", "replace")
+    elif tag == _FAMILY_DROP:
+        edit.drops_family = True
+    elif tag == _ATOMIC_GROUP:
+        edit.left_in_group = reader.read_varint()
+    elif tag == _DELETED_FILE:
+        reader.read_varint()
+        edit.deleted.append(reader.read_varint())
+    elif tag == _NEW_FILE:
+        edit.new_files.append(_parse_file(reader))
+    elif tag == _COMPACT_CURSOR:
+        reader.read_varint()
+        reader.read_bytes()
+    elif tag == _COMPARATOR or tag & _SAFE_TO_IGNORE:
+        reader.read_bytes()
+    else:
+        raise InvalidEdit(f"the unknown tag {tag}")
+
+
+def _parse_file(reader: _Reader) -> TableFile:
+    level, number, size = reader.read_varint(), reader.read_varint(), reader.read_varint()
+    smallest, largest = reader.read_bytes(), reader.read_bytes()
+    reader.read_varint()
+    reader.read_varint()
+    while reader.read_varint() != _END_OF_FILE_FIELDS:
+        reader.read_bytes()
+    if min(len(smallest), len(largest)) < _KEY_TRAILER:
+        raise InvalidEdit(f"file {number} has a key of fewer than {_KEY_TRAILER} bytes")
+    return TableFile(number, 0, level, size, smallest[:-_KEY_TRAILER], largest[:-_KEY_TRAILER])
+
+
+def _varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*encoded, value])
+
+
+class _Reader:
+    """Reads numbers and byte strings from a version edit.
+
+    Args:
+        data: the edit.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    @property
+    def is_at_end(self) -> bool:
+        return self._at == len(self._data)
+
+    def read_varint(self) -> int:
+        value = shift = 0
+        while shift < 64:
+            if self._at == len(self._data):
+                raise InvalidEdit("it ends within a number")
+            byte = self._data[self._at]
+            self._at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+        raise InvalidEdit("a number of more than 64 bits")
+
+    def read_bytes(self) -> bytes:
+        length = self.read_varint()
+        if length > len(self._data) - self._at:
+            raise InvalidEdit(f"it ends within {length} bytes")
+        self._at += length
+        return self._data[self._at - length : self._at]

@@ -1,0 +1,114 @@
+"""RocksDB's errors, as errors that name the file, what is lost, and what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from rowkey.engines.pairs import library
+from rowkey.engines.rocksdb.directory import (
+    REPAIR_LOG,
+    SALVAGE,
+    describe_rows,
+    read_current,
+    read_manifest,
+)
+from rowkey.engines.rocksdb.write_ahead_log import list_logs, read_log
+from rowkey.errors import CorruptionError, OneMistakeError, Refused, Unsupported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DISK_FULL = ("No space left on device", "File too large", "Disk quota exceeded")
+_READ_ONLY = ("Read-only file system", "Permission denied")
+_TOO_MANY_FILES = "Too many open files"
+_LOCKED = ("LOCK", "lock hold")
+_OWN_LOCK = "lock hold by current process"
+_FILE = re.compile(r"(\d{6,19}\.sst|MANIFEST-\d+|CURRENT|\d{6,19}\.log)\b")
+"""Files that errors of RocksDB name. Source: filename.cc."""
+_OFFSET = re.compile(r"\boffset (\d+)")
+_NOT_READ = re.compile(r"While (pread|read|open a file for (random|sequential) (read|access))")
+
+
+def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
+    """Return what an error of RocksDB means for a table.
+
+    Args:
+        directory: the table's.
+        problem: the error.
+    """
+    if isinstance(problem, OneMistakeError):
+        return problem
+    text = str(problem)
+    if isinstance(problem, library.DbClosedError):
+        return Refused("table", f"{directory.name} is closed", "an open table")
+    if any(words in text for words in _LOCKED):
+        return in_use(directory)
+    if any(words in text for words in _DISK_FULL):
+        what = f"the disk is full, or a file may not grow ({text})"
+        remedy = "Free space and open the table again: all that was acknowledged is kept."
+        return Unsupported(str(directory), what, remedy=remedy)
+    if any(words in text for words in _READ_ONLY):
+        return Unsupported(str(directory), f"it cannot be written to ({text})")
+    if _TOO_MANY_FILES in text:
+        remedy = "Allow more open files: ulimit -n 4096."
+        return Unsupported(str(directory), "too many files are open", remedy=remedy)
+    if text.startswith("Corruption") or _NOT_READ.search(text):
+        return _explain_damage(directory, text)
+    return Unsupported(str(directory), f"RocksDB says {text}")
+
+
+def is_lock_of_this_process(problem: Exception) -> bool:
+    """Return whether this process still has a database open that it has closed.
+
+    A read of another thread may keep it for some microseconds longer.
+    """
+    return _OWN_LOCK in str(problem)
+
+
+def is_not_writable(problem: Exception) -> bool:
+    """Return whether a disk is full or may only be read."""
+    text = str(problem)
+    return any(words in text for words in (*_DISK_FULL, *_READ_ONLY))
+
+
+def in_use(directory: Path) -> Unsupported:
+    """Return the error of a directory that is open already."""
+    return Unsupported(
+        str(directory),
+        "it is open already, in this or another process",
+        "one process at a time",
+        "Close the other one, or work on a copy.",
+    )
+
+
+def _explain_damage(directory: Path, text: str) -> OneMistakeError:
+    """Return an error that names the damaged file: RocksDB names its log files not always."""
+    found = _FILE.search(text)
+    if found is None or found[1].endswith(".log"):
+        for log in list_logs(directory):
+            damage = read_log(log.read_bytes(), verify_checksums=True).damage
+            if damage is not None:
+                what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
+                return CorruptionError(str(log), what, remedy=REPAIR_LOG)
+    if found is None:
+        return CorruptionError(str(directory), f"it is damaged ({text})", remedy=SALVAGE)
+    offset = _OFFSET.search(text)
+    at = f" at byte {int(offset[1]):,}" if offset else ""
+    verb = "cannot be read" if _NOT_READ.search(text) else "is damaged"
+    what = f"it {verb}{at} ({text}){_describe_loss(directory, found[1])}"
+    return CorruptionError(str(directory / found[1]), what, remedy=SALVAGE)
+
+
+def _describe_loss(directory: Path, name: str) -> str:
+    """Return which rows lie in a file, as the end of a sentence; empty if that is not known."""
+    try:
+        current = read_current(directory, [])
+        manifest = None if current is None else read_manifest(directory / current, [])
+    except OSError:
+        return ""
+    number = os.path.splitext(name)[0]  # noqa: PTH122 - it is a name, not a path
+    if manifest is None or not number.isdigit() or int(number) not in manifest.files:
+        return ""
+    return f"; it holds {describe_rows(manifest, manifest.files[int(number)])}"

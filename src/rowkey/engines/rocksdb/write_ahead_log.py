@@ -1,0 +1,65 @@
+"""RocksDB's write-ahead logs: what they hold, and whether they follow on what is in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from rowkey.engines.rocksdb.log_format import Damage, find_damage, read_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BATCH = Struct("<QI")
+"""How a batch begins: the sequence number of its first change, and how many it has.
+
+Source: write_batch.cc, the header of WriteBatch.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LogContent:
+    """What a log holds.
+
+    Args:
+        first: the sequence number of its first change; 0 if it holds none.
+        last: that of its last change; 0 if it holds none.
+        damage: the first damage in it that no kill can have caused, or None.
+    """
+
+    first: int
+    last: int
+    damage: Damage | None = None
+
+
+def list_logs(directory: Path) -> list[Path]:
+    """Return the logs of a RocksDB, oldest first."""
+    logs = (path for path in directory.glob("*.log") if path.stem.isdigit())
+    return sorted(logs, key=lambda path: int(path.stem))
+
+
+def read_log(log: bytes, *, verify_checksums: bool = False) -> LogContent:
+    """Return what a log holds, and its first damage.
+
+    A batch that does not follow on the one before it is damage: RocksDB would not miss what is
+    between them.
+
+    Args:
+        log: the content of the file.
+        verify_checksums: whether to compute every checksum; RocksDB does that itself on open.
+
+    Cost: about 1 µs a batch; with checksums another 0.1 µs a byte.
+    """
+    damage = find_damage(log, verify_checksums=verify_checksums)
+    first = last = 0
+    for offset, record in read_records(log if damage is None else log[: damage.offset]):
+        if len(record) < _BATCH.size:
+            problem = f"a batch of {len(record)} bytes, which is less than its header"
+            return LogContent(first, last, Damage(offset, problem))
+        begin, count = _BATCH.unpack_from(record)
+        if first and begin != last + 1:
+            problem = f"a batch of the change {begin:,} after the change {last:,}"
+            return LogContent(first, last, Damage(offset, problem))
+        first, last = first or begin, begin + count - 1
+    return LogContent(first, last, damage)
