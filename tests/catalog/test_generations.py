@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from rowkey import Design
 from rowkey.catalog import Entry, check_stale, restored
-from rowkey.catalog.document import entry_of, text_of
+from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
 from rowkey.errors import Refused, Unsupported
 
 DESIGN = Design("logs", "[bucket(id, 16)][id]", fields={"id": "u64"})
@@ -68,12 +67,12 @@ def test_a_word_that_is_no_time_is_told(told: str) -> None:
 
 def test_an_entry_without_the_new_words_is_read() -> None:
     """One that was written before there was a second generation rules, with the usual time."""
-    document = json.loads(text_of(FIRST, "logs", 1))
+    document = read_checksummed(text_of(FIRST, "logs", 1).encode(), "f")
     for word in ("max_stale_s", "longest_s"):
         del document[word]
     for generation in document["generations"]:
         del generation["rules"]
-    assert replace(FIRST, version=1) == entry_of(json.dumps(document).encode(), "logs", "f")
+    assert replace(FIRST, version=1) == entry_of(checksummed_text(document).encode(), "logs", "f")
 
 
 WRONG = [
@@ -86,12 +85,12 @@ WRONG = [
 @pytest.mark.parametrize(("word", "value"), WRONG)
 def test_each_new_word_is_checked(word: str, value: object) -> None:
     """No time is below or above what can be meant; only the last of several may not rule yet."""
-    document = json.loads(text_of(FIRST, "logs", 1))
+    document = read_checksummed(text_of(FIRST, "logs", 1).encode(), "f")
     if isinstance(value, list):
         (one,) = document["generations"]
         value = [{**one, "rules": rules} for rules in value]
     with pytest.raises(Unsupported, match=r"^f: "):
-        entry_of(json.dumps({**document, word: value}).encode(), "logs", "f")
+        entry_of(checksummed_text({**document, word: value}).encode(), "logs", "f")
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=6), st.integers(0, 6))

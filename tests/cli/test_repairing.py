@@ -16,7 +16,7 @@ import pytest
 from cli.command import run
 from rowkey.design import Design
 from rowkey.engines import open_engine
-from rowkey.engines.rocksdb.directory import SETTINGS
+from rowkey.engines.rocksdb_files.settings import SETTINGS
 from rowkey.render import REPAIR, VERIFY, paths_of
 
 if TYPE_CHECKING:

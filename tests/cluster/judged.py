@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.engines.row_clock import RowClock
+    from rowkey.engines.ordering.row_clock import RowClock
 
 REFUSALS = {
     "DoNotRetryIOException",

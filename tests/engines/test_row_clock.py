@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.engines.hbase.row_clock import ClusterClock, _SharedClocks
-from rowkey.engines.row_clock import MOST_ROWS, SET_BACK_MS, RowClock, TableClock
+from rowkey.engines.ordering.row_clock import MOST_ROWS, SET_BACK_MS, RowClock, TableClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

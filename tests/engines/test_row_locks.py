@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rowkey.engines.row_locks import RowLocks
+from rowkey.engines.ordering.row_locks import RowLocks
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:

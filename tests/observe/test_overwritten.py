@@ -14,6 +14,7 @@ from observe.test_watching import START_MS, Writer, few, many, splits_by_time
 from rowkey.observe import Interval, RegionRate, watch
 from rowkey.observe.looking import Look
 from rowkey.observe.overwritten import few_rows_of
+from rowkey.table import drop_table
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -41,7 +42,7 @@ def said_of(key: str, doing: Doing, looks: int = 3, **words: Any) -> tuple[str, 
 
         of: dict[str, Any] = {"every_s": 2.0, "for_s": 2.0 * (looks - 1)}
         *_, seen = watch("hits", url, sleep=sleep, clock=lambda: now[0], **of)
-        table.engine.drop("hits")
+    drop_table("hits", url)
     return seen.writes.word, [one for one in seen.remarks if SAID in one]
 
 

@@ -43,10 +43,10 @@ class Slow:
         if name != self.name:
             return truth
 
-        def slow(*given: Any) -> Any:
+        def slow(*given: Any, **named: Any) -> Any:
             self.has_come.set()
             assert self.may_go.wait(10)
-            return truth(*given)
+            return truth(*given, **named)
 
         return slow
 

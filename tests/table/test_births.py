@@ -80,7 +80,9 @@ def test_who_dies_once_the_table_is_made_leaves_it_to_be_opened(
     place: str, monkeypatch: pytest.MonkeyPatch, *, by_name: bool
 ) -> None:
     """What the catalog had of another one of its name is put right, and no id is given twice."""
-    left = replace(Entry.of(design(), (), 5), born="another", codes={"host": ("w1",)})
+    left = replace(
+        Entry.of(design(), (), 5), born="another", codes={"host": ("w1",)}, is_made=False
+    )
     open_catalog(open_engine(place).catalog_url).write("logs", left, None)
     create = Memory.create
 

@@ -11,7 +11,7 @@ import pytest
 import rowkey
 from rowkey.catalog import open_catalog
 from rowkey.engines import open_engine
-from rowkey.errors import DesignRefused, DriftError, Refused, Unsupported
+from rowkey.errors import CorruptionError, DesignRefused, DriftError, Refused, Unsupported
 from rowkey.table import drop_table, spec_of
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def test_a_broken_catalog_is_told(tmp_path: Path) -> None:
     rowkey.open(design(), place).close()
     (path,) = tmp_path.rglob("logs.json")
     path.write_text("{")
-    with pytest.raises(Unsupported, match=r"logs.json.*no JSON"):
+    with pytest.raises(CorruptionError, match=r"logs.json.*no JSON"):
         rowkey.open(design(), place)
 
 
@@ -359,13 +359,15 @@ def test_a_table_that_others_have_altered_is_told(url: str) -> None:
 
 
 def test_ids_of_a_catalog_outlive_who_makes_the_table_again(url: str) -> None:
-    """An entry that is there before its table keeps what `code` has given out."""
+    """An entry of a table that is still being made keeps what `code` has given out."""
     with open_engine(url) as engine:
         catalog = open_catalog(engine.catalog_url)
         entry = catalog.read("logs")
         assert entry is not None
         engine.drop("logs")
-        catalog.write("logs", replace(entry, codes={"host": ("a", "b")}), entry.version)
+        catalog.write(
+            "logs", replace(entry, codes={"host": ("a", "b")}, is_made=False), entry.version
+        )
     with rowkey.open(design(), url):
         pass
     kept = open_catalog(place_of(url)).read("logs")

@@ -154,7 +154,7 @@ def beside(far: Table, place: str, zookeeper: ZooKeeper, way: Way) -> Iterator[T
     assert url is not None
     with (
         closing(open_catalog(url.replace(way.wire.hosts, f"{HOST}:{zookeeper.port}"))) as catalog,
-        rowkey.open("logs", place) as near,
+        rowkey.open("logs", place, catalog=url) as near,
     ):
         near.catalog = near.lease.catalog = catalog
         yield near

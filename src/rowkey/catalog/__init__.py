@@ -5,6 +5,7 @@ from rowkey.catalog.contract import CATALOG_TABLE, Catalog
 from rowkey.catalog.drift import Difference, compare, differences, standing
 from rowkey.catalog.entry import (
     BORN,
+    CATALOG_WORD,
     COUNTS,
     GENERATION,
     MAX_STALE_S,
@@ -19,11 +20,13 @@ from rowkey.catalog.lease import Lease, awake_or_asleep_s
 from rowkey.catalog.remembering import evolved, open_catalog, remember
 from rowkey.catalog.restoring import is_first, lapse, last_told, restored
 from rowkey.catalog.stores import KINDS as CATALOGS
+from rowkey.catalog.trust import find_catalog_url
 
 __all__ = [
     "BORN",
     "CATALOGS",
     "CATALOG_TABLE",
+    "CATALOG_WORD",
     "COUNTS",
     "GENERATION",
     "MAX_STALE_S",
@@ -40,6 +43,7 @@ __all__ = [
     "counts_of",
     "differences",
     "evolved",
+    "find_catalog_url",
     "is_first",
     "is_told",
     "lapse",

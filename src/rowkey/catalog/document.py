@@ -6,10 +6,16 @@ import json
 from typing import Any, NoReturn
 
 from rowkey.catalog.entry import MAX_STALE_S, MOST_STALE_S, Entry, Generation
-from rowkey.errors import Unsupported
+from rowkey.durable import checksum
+from rowkey.errors import CorruptionError, Unsupported, shown
 
-FORMAT = 1
+FORMAT = 2
 """Version of the document; it changes when a field is renamed or means something else."""
+
+
+RESTORE = (
+    "Restore it from a copy; rowkey repair URL DESIGN puts it back from the table's own words."
+)
 
 
 def text_of(entry: Entry, table: str, version: int, mark: str = "") -> str:
@@ -41,9 +47,42 @@ def text_of(entry: Entry, table: str, version: int, mark: str = "") -> str:
         "max_stale_s": entry.max_stale_s,
         "longest_s": entry.longest_s,
         **({"born": entry.born} if entry.born else {}),
+        "made": entry.is_made,
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return checksummed_text(document)
+
+
+def checksummed_text(document: dict[str, Any]) -> str:
+    """Return a document as text that tells whether it was damaged."""
+    whole = {**document, "checksum": checksum(document)}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_checksummed(data: bytes, where: str) -> dict[str, Any]:
+    """Return a document of `checksummed_text`, without its checksum.
+
+    Args:
+        data: the text.
+        where: the name of the file, for messages.
+
+    Raises:
+        CorruptionError: it is damaged.
+        Unsupported: it is no such document.
+    """
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as problem:
+        raise CorruptionError(where, f"it is no JSON document: {problem}", "", RESTORE) from None
+    if not isinstance(document, dict):
+        _refuse(where, "it is no document of a catalog")
+    if document.get("format", FORMAT) != FORMAT:
+        _refuse(where, f"it has the format {shown(document['format'])}", f"format {FORMAT}")
+    stored = document.pop("checksum", None)
+    if stored != checksum(document):
+        what = "it is damaged: its checksum does not match"
+        raise CorruptionError(where, what, remedy=RESTORE)
+    return document
 
 
 def entry_of(data: bytes, table: str, where: str) -> Entry:
@@ -55,17 +94,10 @@ def entry_of(data: bytes, table: str, where: str) -> Entry:
         where: the name of the file, for messages.
 
     Raises:
-        Unsupported: it is no entry, or not of this table; the file is named.
+        CorruptionError: it is damaged; the file is named.
+        Unsupported: it is no entry, or not of this table.
     """
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as problem:
-        _refuse(where, f"it is no JSON document: {problem}")
-    if not isinstance(document, dict):
-        _refuse(where, "it is no entry of a catalog")
-    if document.get("format") != FORMAT:
-        allowed = f"format {FORMAT}"
-        _refuse(where, f"it has the format {document.get('format')!r}", allowed)
+    document = read_checksummed(data, where)
     if document.get("table") != table:
         _refuse(where, f"it is the entry of {document.get('table')!r}", repr(table))
     try:
@@ -102,7 +134,8 @@ def _entry(document: dict[str, Any]) -> Entry:
     longest_s = _seconds(document.get("longest_s", stale_s))
     version, born = _whole(document["version"]), _text(document.get("born", ""))
     declaration = _text(document["declaration"])
-    return Entry(declaration, generations, codes, version, stale_s, longest_s, born)
+    is_made = _truth(document.get("made", True))
+    return Entry(declaration, generations, codes, version, stale_s, longest_s, born, is_made)
 
 
 def _whole(value: Any, least: int = 1) -> int:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+CATALOG_WORD = "rowkey.catalog"
+"""The word of a table that names its catalog, where that is not next to it."""
 BORN = "rowkey.born"
 """The word that tells a table from another one of the same name, made before or after it."""
 GENERATION, COUNTS, DECLARATION = "rowkey.generation", "rowkey.counts", "rowkey.declaration"
@@ -79,6 +81,7 @@ class Entry:
             being lowered.
         born: the word that tells the table from another one of its name, as it keeps that itself;
             empty if nobody knows it.
+        is_made: whether the table was made; else nothing was ever written to it.
     """
 
     declaration: str
@@ -88,6 +91,7 @@ class Entry:
     max_stale_s: float = MAX_STALE_S
     longest_s: float = MAX_STALE_S
     born: str = ""
+    is_made: bool = True
 
     @classmethod
     def of(

@@ -24,12 +24,34 @@ ON = click.option(
 )
 
 
+_CATALOG = "rowkey.catalog"
+
+
+def _keep_catalog(ctx: click.Context, _: click.Parameter, url: str | None) -> None:
+    ctx.meta[_CATALOG] = url
+
+
+CATALOG = click.option(
+    "--catalog",
+    metavar="URL",
+    expose_value=False,
+    callback=_keep_catalog,
+    help="What remembers the table, where that is not next to it and no design file declares it.",
+)
+
+
+def named_catalog() -> str | None:
+    """Return the catalog that the command line names, if it names one."""
+    url: str | None = click.get_current_context().meta.get(_CATALOG)
+    return url
+
+
 @contextmanager
 def opened(design: str, url: str) -> Iterator[Table]:
     """The table of a design file, or of a name that the catalog knows; it must exist."""
     from rowkey.table import open_table
 
-    with open_table(_named(design), url, create=False) as table:
+    with open_table(_named(design), url, create=False, catalog=named_catalog()) as table:
         yield table
 
 

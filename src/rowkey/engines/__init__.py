@@ -1,20 +1,11 @@
 """Where bytes live: tables of families and cells, never of keys or designs."""
 
 from rowkey.engines.backends import KINDS as ENGINES
-from rowkey.engines.contract import (
-    ALL,
-    Ask,
-    Check,
-    Cursor,
-    Engine,
-    Reader,
-    Span,
-    Store,
-    TableSpec,
-    now_ms,
-)
+from rowkey.engines.contract import Cursor, Engine, Reader, Store
 from rowkey.engines.counts import OpenRegion, RegionCount
+from rowkey.engines.damage import Examination, Repair, Rows, Saved
 from rowkey.engines.opening import open_engine
+from rowkey.engines.requests import ALL, Ask, Check, Span, TableSpec, now_ms
 from rowkey.engines.specs import check_cluster_spec
 from rowkey.engines.territory import SplitLimits, Territory
 
@@ -25,9 +16,13 @@ __all__ = [
     "Check",
     "Cursor",
     "Engine",
+    "Examination",
     "OpenRegion",
     "Reader",
     "RegionCount",
+    "Repair",
+    "Rows",
+    "Saved",
     "Span",
     "SplitLimits",
     "Store",

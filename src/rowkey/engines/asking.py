@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rowkey.cells import Family
-    from rowkey.engines.contract import Ask
+    from rowkey.engines.requests import Ask
 
 VERSIONS_MOST = 2**31 - 1
 """Most versions, rows or cells a read may ask for. Source: Integer.MAX_VALUE, as Scan takes it."""

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
 from rowkey.engines.columns import build_blocks
-from rowkey.engines.contract import Ask, Cursor
+from rowkey.engines.contract import Cursor
 from rowkey.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
     import pyarrow as pa
+
+    from rowkey.engines.requests import Ask
 
 
 class RowCursor(Cursor):

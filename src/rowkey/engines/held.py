@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rowkey import forks
 from rowkey.cells import Cell, RowCells, cell_bytes, in_order
-from rowkey.engines.row_clock import TableClock
+from rowkey.engines.ordering.row_clock import TableClock
 from rowkey.engines.territory import Territory
 from rowkey.errors import Refused
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import View
-    from rowkey.engines.contract import TableSpec
+    from rowkey.engines.requests import TableSpec
 
     Families = Mapping[str, Sequence[Cell]]
     """The cells of one row by family, each in their order; never changed, only replaced."""

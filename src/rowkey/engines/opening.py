@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.engines.backends import KINDS
-from rowkey.engines.contract import now_ms
+from rowkey.engines.requests import now_ms
 from rowkey.errors import Refused, did_you_mean, shown
 
 if TYPE_CHECKING:

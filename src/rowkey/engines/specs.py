@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rowkey.cells import Family
-    from rowkey.engines.contract import TableSpec
+    from rowkey.engines.requests import TableSpec
 
 
 def check_spec(spec: TableSpec, refuses: Mapping[str, str]) -> None:

@@ -11,12 +11,14 @@ from rowkey.hbase.batching import run_batch
 from rowkey.hbase.errors import SomeFailed
 from rowkey.hbase.many import Many, waves
 from rowkey.hbase.reading import Read, Scan
-from rowkey.hbase.requests.append import Append, AppendCells
+from rowkey.hbase.requests.append import Append
+from rowkey.hbase.requests.append_cells import AppendCells
 from rowkey.hbase.requests.check_and_mutate import CheckAndMutate
 from rowkey.hbase.requests.delete_row import DeleteRow
 from rowkey.hbase.requests.exists import Exists
 from rowkey.hbase.requests.get import Get
-from rowkey.hbase.requests.increment import Increment, IncrementCells
+from rowkey.hbase.requests.increment import Increment
+from rowkey.hbase.requests.increment_cells import IncrementCells
 from rowkey.hbase.requests.mutate_row import writing
 from rowkey.hbase.scanning import Scanner
 

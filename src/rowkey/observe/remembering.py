@@ -6,7 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import GENERATION, counts_of, open_catalog, restored
+from rowkey.catalog import (
+    GENERATION,
+    counts_of,
+    find_catalog_url,
+    open_catalog,
+    restored,
+)
 from rowkey.errors import Refused, Unsupported, did_you_mean
 
 if TYPE_CHECKING:
@@ -16,8 +22,6 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.engines import Engine, Store
 
-CATALOG_WORD = "rowkey.catalog"
-"""The word of a table that names its catalog, where that is not beside it."""
 DESIGNS = ".toml"
 """How the files of designs are called, which other verbs take in place of a name."""
 DOUBT = "but the table keeps no word of it, so another of this name may have been made since"
@@ -77,7 +81,10 @@ def remembered(engine: Engine, store: Store, name: str) -> Remembered:
         name: its name.
     """
     words = store.described[1]
-    where = words.get(CATALOG_WORD) or engine.catalog_url
+    try:
+        where = find_catalog_url(name, words, engine)
+    except Refused as refusal:
+        return _by_itself(name, words, store, f"{refusal.mistake.what}, which nobody has named")
     try:
         with closing(open_catalog(where, engine)) as catalog:
             entry = catalog.read(name)

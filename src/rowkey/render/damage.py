@@ -11,8 +11,7 @@ from rowkey.render.documents import FORMAT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rowkey.engines.rocksdb.examination import Examination, Rows
-    from rowkey.engines.rocksdb.repair import Repair, Saved
+    from rowkey.engines import Examination, Repair, Rows, Saved
 
 _RANGES = 20
 """Stretches of rows that are printed; a document lists them all."""

@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import BatchError, DesignRefused, RowError, shown
+from rowkey.table.changes import takes_away
 from rowkey.table.models import as_mapping
-from rowkey.table.writing import takes_away
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from rowkey.cells import RowCells
+    from rowkey.table.changes import RowChange
     from rowkey.table.generations.live import Live
-    from rowkey.table.writing import Change, Writing
+    from rowkey.table.writing import Writing
 
-    Make = Callable[[Any], Change]
+    Make = Callable[[Any], RowChange]
     """What makes a change of a row."""
 
 ROWS = 1_000
@@ -53,7 +54,7 @@ class Batch:
         """What the table was when all that waits was turned into changes."""
         self.rows = rows
         self.sync = sync
-        self.waiting: list[tuple[int, Change]] = []
+        self.waiting: list[tuple[int, RowChange]] = []
         self.mutations = 0
         self.coded: list[tuple[int, str, dict[str, Any]]] = []
         """Rows whose key holds ids: turned together, so that new values get theirs together."""
@@ -115,7 +116,7 @@ class Batch:
                     live.writing.send(missed, sync=self.sync)
             sent = again
 
-    def _apply(self, changes: list[Change]) -> list[list[RowCells]]:
+    def _apply(self, changes: list[RowChange]) -> list[list[RowCells]]:
         return self.live.writing.apply(changes, sync=self.sync)
 
     def _writing(self) -> Writing:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import BORN
 from rowkey.errors import Refused, RowError, SampleError, shown
+from rowkey.table.changes import as_row_error
 from rowkey.table.generations.ruling import settle_told
-from rowkey.table.writing import as_row_error
 from rowkey.workload import LeftOut, format_for, open_sample
 
 if TYPE_CHECKING:

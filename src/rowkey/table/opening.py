@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CATALOG_TABLE, check_stale, open_catalog
+from rowkey.catalog import CATALOG_TABLE, check_stale, find_catalog_url, open_catalog
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Conflict, CorruptionError, Refused, Unsupported, shown
-from rowkey.table.place import CATALOG, Place, missing
+from rowkey.table.place import Place, missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +28,7 @@ def open_table(
     sync: bool = False,
     clock: Callable[[], int] | None = None,
     max_stale: float | None = None,
+    catalog: str | None = None,
 ) -> Table:
     """The table of a design, to be written and read.
 
@@ -43,8 +44,11 @@ def open_table(
         max_stale: seconds that the table may be used while its catalog does not answer; then
             everything is refused until it does. A table that is made now has this for all who open
             it, 60 s if None; of another one it is this client's, no longer than the table's.
+        catalog: the URL of the catalog that remembers the table, where that is not next to it and
+            no design declares it. What the table says of it itself is not followed elsewhere.
 
     Raises:
+        CorruptionError: the table is damaged, or remembered and not there; none is made.
         DriftError: the design is not the one the table was made with.
         DesignRefused: rows could not be read back, or boundaries need a sample.
         Refused: the table is missing and not to be made, or no engine has such a URL.
@@ -65,7 +69,7 @@ def open_table(
     makes = create and not isinstance(design, str)
     with ExitStack() as held:
         engine = held.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
-        place = held.enter_context(Place(engine, design, url, max_stale))
+        place = held.enter_context(Place(engine, design, url, max_stale, catalog))
         if isinstance(design, str):
             table = place.remembered(clock)
         else:
@@ -113,17 +117,18 @@ def create_table(
         return table
 
 
-def drop_table(table: Design | str, url: str) -> None:
+def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> None:
     """Remove a table, its rows, and what is remembered of it; it may be damaged.
 
     Args:
         table: its design or its name. A damaged table does not tell the catalog that its design
             declares: by its name alone only the catalog of its place forgets it then.
         url: where it lives.
+        catalog: as for `rowkey.open`.
 
     Raises:
         Refused: there is no such table.
-        Unsupported: the engine cannot be opened.
+        Unsupported: the engine cannot be opened, or the table's directory holds other files.
     """
     name = table if isinstance(table, str) else table.table
     with open_engine(url, create=False) as engine:
@@ -134,26 +139,31 @@ def drop_table(table: Design | str, url: str) -> None:
             raise Refused(
                 url, what, "another table", "Drop those first, then this by HBase's shell."
             )
-        with closing(_catalog_of_dropped(engine, table, url)) as catalog:
-            entry = catalog.read(name)
+        with closing(_catalog_of_dropped(engine, table, url, catalog)) as memory:
+            entry = None
+            with suppress(CorruptionError):
+                entry = memory.read(name)
             engine.drop(name)
             # Who has made such a table anew meanwhile keeps what is remembered of that.
             with suppress(Conflict):
-                catalog.remove(name, None if entry is None else entry.version)
+                memory.remove(name, None if entry is None else entry.version)
 
 
-def _catalog_of_dropped(engine: Engine, table: Design | str, url: str) -> Catalog:
+def _catalog_of_dropped(
+    engine: Engine, table: Design | str, url: str, named: str | None
+) -> Catalog:
     """The catalog that is to forget a table; a damaged one cannot tell it."""
     name = table if isinstance(table, str) else table.table
     try:
-        kept = engine.table(name).described[1].get(CATALOG)
+        words = engine.table(name).described[1]
+        declared = None if isinstance(table, str) else table.declaration.catalog
+        return open_catalog(find_catalog_url(name, words, engine, declared, named), engine, url)
     except (CorruptionError, Unsupported):
         beside = open_catalog(engine.catalog_url, engine, url)
         if isinstance(table, str) or beside.read(name) is not None:
             return beside
         beside.close()
-        kept = table.declaration.catalog
-    return open_catalog(kept or engine.catalog_url, engine, url)
+        return open_catalog(table.declaration.catalog or engine.catalog_url, engine, url)
 
 
 def check_arguments(design: object, url: object, splits: object) -> None:

@@ -6,15 +6,18 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
     BORN,
+    CATALOG_WORD,
     MAX_STALE_S,
     CatalogDictionary,
     Entry,
     Lease,
     awake_or_asleep_s,
+    find_catalog_url,
     is_first,
     is_told,
     lapse,
@@ -27,6 +30,7 @@ from rowkey.catalog import (
 from rowkey.engines import Ask, Span, TableSpec
 from rowkey.errors import (
     Conflict,
+    CorruptionError,
     DesignRefused,
     DriftError,
     Mistake,
@@ -55,8 +59,6 @@ def missing(url: str, name: str, engine: Engine) -> Refused:
     return Refused(url, f"there is no table {name}", there, remedy)
 
 
-CATALOG = "rowkey.catalog"
-"""The word among a table's attributes that names the catalog its design declared."""
 PAUSES_S = (0.05, 0.1, 0.2, 0.5)
 SHARED_PAUSES_S = (*PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 """How long is waited for a table that somebody else is just making; a cluster takes its time."""
@@ -78,7 +80,7 @@ def spec_of(design: Design, splits: Sequence[bytes]) -> TableSpec:
     '0=4'
     """
     declared = design.declaration.catalog
-    words = {} if declared is None else {CATALOG: declared}
+    words = {} if declared is None else {CATALOG_WORD: declared}
     kept = {**words, **Entry.of(design, splits, 0).words}
     return TableSpec(design.table, tuple(design.families.values()), tuple(splits), kept)
 
@@ -87,7 +89,12 @@ class Place:
     """An engine, and the catalog that remembers its tables."""
 
     def __init__(
-        self, engine: Engine, design: Design | str, url: str, max_stale_s: float | None = None
+        self,
+        engine: Engine,
+        design: Design | str,
+        url: str,
+        max_stale_s: float | None = None,
+        catalog: str | None = None,
     ) -> None:
         self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
         self.name = design if isinstance(design, str) else design.table
@@ -96,7 +103,7 @@ class Place:
         self.is_made = engine.has(self.name)
         if self.is_made:
             self.kept = engine.table(self.name).described[1]
-        self.where = self.kept.get(CATALOG) or self.declared or engine.catalog_url
+        self.where = find_catalog_url(self.name, self.kept, engine, catalog, self.declared)
         self.catalog: Catalog = open_catalog(self.where, engine, url)
 
     def __enter__(self) -> Self:
@@ -109,6 +116,23 @@ class Place:
         """Refuse a table that is there."""
         if self.is_made:
             raise Refused(self.url, f"there is a table {self.name} already", "another name")
+
+    def lost_table(self, entry: Entry) -> CorruptionError:
+        """Return the error of a table that the catalog remembers and the engine has not.
+
+        It is never made again in place of what was lost.
+        """
+        opened, made = entry.generations[0].opened_ms, ""
+        if opened is not None:
+            with suppress(ValueError, OverflowError, OSError):
+                made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+        what = f"the catalog {self.where} remembers the table {self.name}{made}; it is not there"
+        forget = f"have the catalog forget it: rowkey repair {self.url} DESIGN --yes"
+        remedy = f"Restore it from a copy; or if it was dropped, {forget}."
+        if self.declared is not None:
+            what += ", though it may lie elsewhere"
+            remedy = f"Take another name or catalog; restore it; or if it was dropped, {forget}."
+        return CorruptionError(self.url, what, remedy=remedy)
 
     def make_once(
         self,
@@ -152,11 +176,13 @@ class Place:
         The catalog is written first: a table that nobody remembers could not be read. What it
         has already is left until the table is there, for somebody may just be making that.
         """
+        before = self.catalog.read(design.table)
+        if before is not None and before.is_made and not self.engine.has(self.name):
+            raise self.lost_table(before)
         if not may_create:
             remedy = "Create it first: rowkey create."
             raise Refused(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = _boundaries(design) if splits is None else tuple(splits)
-        before = self.catalog.read(design.table)
         if before is not None and self.declared is not None:
             # Of our own place it is what a crash has left; elsewhere it may be another table's.
             what = f"{self.declared} remembers a table {design.table} already"
@@ -167,7 +193,7 @@ class Place:
             self.require_new()
         stale_s = MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
         born = secrets.token_hex(8)
-        entry = replace(Entry.of(design, keys, clock(), stale_s), born=born)
+        entry = replace(Entry.of(design, keys, clock(), stale_s), born=born, is_made=False)
         version = 0 if before is not None else self.catalog.write(design.table, entry, None)
         told = spec_of(design, keys)
         self.kept = {**told.attributes, BORN: born}
@@ -190,11 +216,13 @@ class Place:
             found, new = self.catalog.read(self.name), entry
             if found is not None and found.born == entry.born:
                 first, *others = found.generations
-                if first.opened_ms is not None:
+                if first.opened_ms is not None and found.is_made:
                     return
-                new = replace(found, generations=(entry.generations[0], *others))
+                new = replace(found, generations=(entry.generations[0], *others), is_made=True)
             elif found is not None:  # ids that somebody may have given out
-                new = replace(entry, codes=found.codes)
+                new = replace(entry, codes=found.codes, is_made=True)
+            else:
+                new = replace(entry, is_made=True)
             with suppress(Conflict):
                 self.catalog.write(self.name, new, None if found is None else found.version)
 
@@ -207,6 +235,9 @@ class Place:
     def remembered(self, clock: Callable[[], int]) -> Table:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
+            lost = self.catalog.read(self.name)
+            if lost is not None and lost.is_made:
+                raise self.lost_table(lost)
             raise missing(self.url, self.name, self.engine)
         since = awake_or_asleep_s()
         entry = self._entry()
@@ -274,7 +305,7 @@ class Place:
             Conflict: the entry changes faster than it can be read.
         """
         born = self.kept.get(BORN, "")
-        is_ours = born and CATALOG not in self.kept and is_first(self.kept)
+        is_ours = born and CATALOG_WORD not in self.kept and is_first(self.kept)
         for _ in range(TRIES):
             if entry is None or not is_ours or entry.born in ("", born):
                 return entry

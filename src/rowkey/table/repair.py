@@ -6,20 +6,18 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from rowkey.catalog import COUNTS, lapse, open_catalog, restored
+from rowkey.catalog import CATALOG_WORD, COUNTS, lapse, open_catalog, restored
 from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import Conflict, Refused, RowkeyError, Unsupported, shown
 from rowkey.table.opening import check_arguments
-from rowkey.table.place import CATALOG, Place, missing
+from rowkey.table.place import Place, missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.catalog import Entry
     from rowkey.design import Design
-    from rowkey.engines import Engine
-    from rowkey.engines.rocksdb.examination import Examination
-    from rowkey.engines.rocksdb.repair import Repair, Saved
+    from rowkey.engines import Engine, Examination, Repair, Saved
 
     Progress = Callable[[int, int], None]
     """Told how many cells are done, and of about how many."""
@@ -150,7 +148,7 @@ def _save_entry(engine: Engine, target: Engine, into: str, name: str) -> None:
     """
     store = target.table(name)
     words = store.described[1]
-    if CATALOG in words:
+    if CATALOG_WORD in words:
         return
     entry = None
     with suppress(RowkeyError), closing(open_catalog(engine.catalog_url, engine)) as catalog:

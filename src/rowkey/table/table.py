@@ -69,8 +69,6 @@ class Table:
         """What turns changes of rows into mutations."""
         return self.following.last.writing
 
-    # Writing
-
     def put(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the fields given; None takes a field away, a field left out stays as it is.
 
@@ -398,6 +396,4 @@ class Table:
 
 def _given(values: Sequence[Any], named: Mapping[str, Any]) -> dict[int | str, Any]:
     """The values of a read by position and by name."""
-    given: dict[int | str, Any] = dict(enumerate(values))
-    given.update(named)
-    return given
+    return dict[int | str, Any](enumerate(values)) | dict[int | str, Any](named)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import LATEST, Kind, RowCells
+from rowkey.cells import LATEST, RowCells
 from rowkey.engines import Ask, Check
 from rowkey.errors import (
     DesignRefused,
@@ -20,6 +20,7 @@ from rowkey.errors import (
     did_you_mean,
     shown,
 )
+from rowkey.table.changes import RowChange, as_row_error, deletes_of, put_before, stamped
 from rowkey.table.generations.bringing import bring
 from rowkey.table.models import as_mapping
 
@@ -36,28 +37,6 @@ COUNTERS = frozenset({"i64"})
 """Types whose column is what HBase's increment counts: 8 bytes, big-endian, signed."""
 GROWING = frozenset({"text", "bytes"})
 """Types whose column may be appended to."""
-
-
-PRECEDING = -1
-"""The timestamp of cells that are to be just before the others of their change."""
-
-
-class Change(NamedTuple):
-    """A change of one row, to be stamped and written.
-
-    Args:
-        name: what stands for the row in all places where it may stand.
-        mutations: what is done in each place, the one that is written last. Cells that are to be
-            stamped have `LATEST`, or `PRECEDING` for a moment before.
-        stamps: how many timestamps it takes for itself; a put takes none.
-        salt: the copy that is written, behind a random salt; None if there is none, or if it
-            takes timestamps for itself.
-    """
-
-    name: bytes
-    mutations: list[RowCells]
-    stamps: int = 0
-    salt: int | None = None
 
 
 class Writing:
@@ -103,30 +82,32 @@ class Writing:
         found = [layout.erase(values, salt=salt) for layout, salt in self.homes]
         return found if len(found) == 1 else list({one.row: one for one in found}.values())
 
-    def put(self, row: Any) -> Change:
+    def put(self, row: Any) -> RowChange:
         """Return the change that writes the fields given; None takes a field away."""
         values = as_mapping(row)
         if self.key.is_salted:
             return self._put_salted(values)
         written = self.layout.write(values)
         name = self._name(values, written.row)
-        deletes = _deletes(written.cells)
+        deletes = deletes_of(written.cells)
         if not deletes:
-            return Change(name, [written])
-        return Change(name, [*self._elsewhere(values, written.row, deletes), written], stamps=1)
+            return RowChange(name, [written])
+        return RowChange(name, [*self._elsewhere(values, written.row, deletes), written], stamps=1)
 
-    def _put_salted(self, values: Mapping[str, Any]) -> Change:
+    def _put_salted(self, values: Mapping[str, Any]) -> RowChange:
         """Return a put into one copy; what is taken away may stand in any of them."""
         salt = secrets.randbelow(self.key.salt_count)
         written = self.layout.write(values, salt=salt)
         name = self._name(values, written.row)
-        deletes = _deletes(written.cells)
+        deletes = deletes_of(written.cells)
         if deletes:
-            return Change(name, [*self._elsewhere(values, written.row, deletes), written], stamps=1)
+            return RowChange(
+                name, [*self._elsewhere(values, written.row, deletes), written], stamps=1
+            )
         last = self.clock.salt_of_last_put(name)
         if last is not None and last != salt:  # in one copy, puts of one moment need no other
             salt, written = last, self.layout.write(values, salt=last)
-        return Change(name, [written], salt=salt)
+        return RowChange(name, [written], salt=salt)
 
     def _elsewhere(
         self, values: Mapping[str, Any], row: bytes, deletes: Sequence[Cell]
@@ -136,7 +117,7 @@ class Writing:
             return []
         return [RowCells(key, list(deletes)) for key in self.keys_of(values) if key != row]
 
-    def replace(self, row: Any) -> Change:
+    def replace(self, row: Any) -> RowChange:
         """Return the change that writes the fields given and takes all others away.
 
         Elsewhere what is given need not be taken away: it is older, and hidden. Copies behind a
@@ -145,24 +126,26 @@ class Writing:
         values = as_mapping(row)
         written = self.layout.write(values)
         clears = self.layout.clears(values)
-        whole = RowCells(written.row, [*_preceding(clears), *written.cells])
-        gone = [*clears, *_deletes(written.cells)]
+        whole = RowCells(written.row, [*put_before(clears), *written.cells])
+        gone = [*clears, *deletes_of(written.cells)]
         if self.key.is_salted:
             gone += self.layout.erase(values, salt=0).cells
         elsewhere = self._elsewhere(values, written.row, gone) if gone else []
-        before = [RowCells(one.row, _preceding(one.cells)) for one in elsewhere]
-        return Change(self._name(values, written.row), [*before, whole], stamps=2)
+        before = [RowCells(one.row, put_before(one.cells)) for one in elsewhere]
+        return RowChange(self._name(values, written.row), [*before, whole], stamps=2)
 
-    def delete(self, row: Any) -> Change:
+    def delete(self, row: Any) -> RowChange:
         """Return the change that takes a row away, in every place where it may stand."""
         values = as_mapping(row)
         if self.key.is_coded and not self.key.is_known(values):
             self.require_known(values)
-            return Change(b"", [])
+            return RowChange(b"", [])
         erased = self.erased(values)
-        return Change(self._name(values, erased[0].row), erased, stamps=1)
+        return RowChange(self._name(values, erased[0].row), erased, stamps=1)
 
-    def apply(self, changes: Sequence[Change], *, sync: bool | None = None) -> list[list[RowCells]]:
+    def apply(
+        self, changes: Sequence[RowChange], *, sync: bool | None = None
+    ) -> list[list[RowCells]]:
         """Stamp changes and hand them to the engine, with no other change of their rows between.
 
         Returns:
@@ -182,7 +165,7 @@ class Writing:
         clock.hold_back(last)
         return written
 
-    def _take_stamp(self, change: Change) -> int:
+    def _take_stamp(self, change: RowChange) -> int:
         """Return the timestamp of a change, the last one if it takes several."""
         if change.salt is not None:
             return self.clock.stamp_copy(change.name, change.salt)
@@ -385,41 +368,7 @@ def _salts(key: Key) -> Sequence[int | None]:
     return range(key.salt_count) if key.is_salted else (None,)
 
 
-def takes_away(mutations: Iterable[RowCells]) -> bool:
-    """Whether mutations take anything away."""
-    return any(cell.kind is not Kind.PUT for one in mutations for cell in one.cells)
-
-
-def _deletes(cells: Sequence[Cell]) -> list[Cell]:
-    """Those cells of a mutation that take something away."""
-    return [cell for cell in cells if cell.kind is not Kind.PUT]
-
-
 def _kept(layout: Layout) -> tuple[str, ...]:
     """The fields of the key that are stored whole in a cell of their own as well."""
     alone = {slot.names for slot in layout.slots}
     return tuple(name for name in layout.kept if (name,) in alone)
-
-
-def _preceding(cells: Sequence[Cell]) -> list[Cell]:
-    """Return cells of a change that are to be just before its others."""
-    return [c._replace(timestamp=PRECEDING) if c.timestamp == LATEST else c for c in cells]
-
-
-def stamped(mutation: RowCells, at: int) -> RowCells:
-    """Return a mutation whose cells without a timestamp of their own have this one."""
-    cells = [
-        c._replace(timestamp=at)
-        if c.timestamp == LATEST
-        else c._replace(timestamp=at - 1)
-        if c.timestamp == PRECEDING
-        else c
-        for c in mutation.cells
-    ]
-    return RowCells(mutation.row, cells)
-
-
-def as_row_error(refusal: Refused) -> RowError:
-    """What an engine refused, as an error of the row."""
-    one = refusal.mistake
-    return RowError(one.path, one.what, one.allowed, one.remedy)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, Family
     from rowkey.engines import Ask, Check, Engine
-    from rowkey.engines.row_clock import RowClock
+    from rowkey.engines.ordering.row_clock import RowClock
 
 PREFIX_LENGTH = 3
 TIDY_S = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from rowkey.engines.rocksdb.high_water import _AT, _CHECKSUM, _MARK, HIGH_WATER
+from rowkey.engines.rocksdb_files.high_water import _AT, _CHECKSUM, _MARK, HIGH_WATER
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import rowkey
 from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Ask, Span, TableSpec, open_engine
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.descriptor import CREATING, Descriptor, write_descriptor
+from rowkey.engines.rocksdb_files.descriptor import CREATING, Descriptor, write_descriptor
 from rowkey.errors import CorruptionError, Refused, Unsupported
 from rowkey.table import drop_table, repair_tables, verify_tables
 

@@ -8,7 +8,7 @@ import pytest
 
 from engines.rocks.script import SPEC, Clock, Script, everything, writes
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.directory import SETTINGS
+from rowkey.engines.rocksdb_files.settings import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,10 +42,7 @@ def read(place: Path) -> State:
     [b"", None, b"{", bytes(40), b"\xff\xfe", b"[]", b"7", b"null", b"{}", b'{"raw_mode": false}'],
 )
 def test_a_file_that_was_cut_short_is_written_again(content: bytes | None, tmp_path: Path) -> None:
-    """A kill amid an open leaves it empty, a power cut with zeros: the table opens, whole.
-
-    Where it tells of pickles, which would run code that is found in values, it is not believed.
-    """
+    """A kill amid an open leaves it empty, a power cut zeros, and the table opens whole."""
     expected = written(tmp_path)
     config = tmp_path / "t" / SETTINGS
     whole = config.read_bytes()

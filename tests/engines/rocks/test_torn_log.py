@@ -13,16 +13,16 @@ from engines.rocks.killing import Killing
 from engines.rocks.restarts import restart_machine
 from engines.rocks.script import SPEC, Stored, everything, writes
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.high_water import HIGH_WATER
-from rowkey.engines.rocksdb.log_format import HEADER, Damage, find_damage
-from rowkey.engines.rocksdb.write_ahead_log import list_logs, read_log
+from rowkey.engines.rocksdb_files.high_water import HIGH_WATER
+from rowkey.engines.rocksdb_files.log_format import HEADER, Damage, find_damage
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.cells import RowCells
-    from rowkey.engines.rocksdb.repair import Repair
+    from rowkey.engines import Repair
 
 OPERATIONS = 400
 

@@ -13,14 +13,14 @@ import pytest
 import rowkey
 from engines.rocks.restarts import restart_machine
 from rowkey.engines.backends.rocks import Rocks
-from rowkey.engines.rocksdb.directory import REPAIR_LOG, SALVAGE
-from rowkey.engines.rocksdb.log_format import BLOCK, HEADER, Damage, find_damage
 from rowkey.engines.rocksdb.storage_errors import explain_error
-from rowkey.engines.rocksdb.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_files.directory import REPAIR_LOG, SALVAGE
+from rowkey.engines.rocksdb_files.log_format import BLOCK, HEADER, Damage, find_damage
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from rowkey.engines.rocksdb.repair import Repair
+    from rowkey.engines import Repair
 
 ROWS = 1_500
 THINGS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})

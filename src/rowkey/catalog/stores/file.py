@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from rowkey.catalog.contract import Catalog, check_removed, check_version
-from rowkey.catalog.document import entry_of, text_of
+from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
+from rowkey.durable import make_directory, replace_file, sync_directory
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class File(Catalog):
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         with self._telling(self.directory):
-            self.directory.mkdir(parents=True, exist_ok=True)
+            make_directory(self.directory)
 
     @classmethod
     def open(cls, where: str) -> File:
@@ -73,7 +72,9 @@ class File(Catalog):
             found = self.read(table)
             check_version(table, None if found is None else found.version, expected)
             version = (expected or 0) + 1
-            self._replace(path, text_of(entry, table, version).encode())
+            replace_file(
+                path, text_of(entry, table, version).encode(), self.directory / BEING_WRITTEN
+            )
         return version
 
     def remove(self, table: str, expected: int | None = None) -> None:
@@ -84,7 +85,7 @@ class File(Catalog):
                 check_removed(table, None if found is None else found.version, expected)
             path.unlink(missing_ok=True)
             self._notes(table).unlink(missing_ok=True)
-            self._sync_directory()
+            sync_directory(self.directory)
 
     def _notes(self, table: str) -> Path:
         return self.path(table).with_suffix(NOTES)
@@ -93,44 +94,27 @@ class File(Catalog):
         path = self._notes(table)
         with self._telling(path):
             try:
-                told = json.loads(path.read_bytes())
+                data = path.read_bytes()
             except FileNotFoundError:
                 return {}
-            except ValueError as problem:
-                raise Unsupported(str(path), f"it holds no notes: {problem}") from problem
-        if not isinstance(told, dict):
+        notes = read_checksummed(data, str(path)).get("notes")
+        if not isinstance(notes, dict):
             raise Unsupported(str(path), "it holds no notes", "an object of texts")
-        return {str(word): str(text) for word, text in told.items()}
+        return {str(word): str(text) for word, text in notes.items()}
 
     def note(self, table: str, word: str, text: str | None) -> None:
         path = self._notes(table)
         with self._telling(path), self._locked():
             kept = {key: told for key, told in self.notes(table).items() if key != word}
             told = kept if text is None else {**kept, word: text}
-            self._replace(path, json.dumps(told, ensure_ascii=False).encode())
+            replace_file(
+                path, checksummed_text({"notes": told}).encode(), self.directory / BEING_WRITTEN
+            )
 
     def tables(self) -> list[str]:
         with self._telling(self.directory):
             names = [path.name for path in self.directory.iterdir()]
         return sorted(unquote(n.removesuffix(SUFFIX)) for n in names if n.endswith(SUFFIX))
-
-    def _replace(self, path: Path, data: bytes) -> None:
-        """Put a document in the place of another, whole and on disk."""
-        beside = self.directory / BEING_WRITTEN
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-        self._sync_directory()
-
-    def _sync_directory(self) -> None:
-        """Bring the names of the directory to disk, which a rename alone does not."""
-        number = os.open(self.directory, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from rowkey.cli.options import (
     print_lines,
     progress_to,
 )
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 
 if TYPE_CHECKING:
     from rowkey.table import Changed, Table
@@ -28,6 +28,7 @@ OPTION = "--max-stale"
 @DESIGN
 @click.argument("count", required=False, type=int)
 @ON
+@CATALOG
 @click.option(
     "--part",
     metavar="PART",

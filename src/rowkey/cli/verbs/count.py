@@ -6,12 +6,13 @@ import click
 
 from rowkey.cli.conditions import WHERE
 from rowkey.cli.options import DESIGN, TEXT_OR_JSON, print_json, print_lines
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 
 
 @click.command(short_help="How many rows meet conditions; by region.")
 @DESIGN
 @ON
+@CATALOG
 @WHERE
 @click.option("--regions", is_flag=True, help="What each region has counted, in place of rows.")
 @TEXT_OR_JSON

@@ -7,12 +7,13 @@ import sys
 import click
 
 from rowkey.cli.options import print_aside, print_lines
-from rowkey.cli.tables import ON, name_of
+from rowkey.cli.tables import CATALOG, ON, name_of, named_catalog
 
 
 @click.command(short_help="Remove a table and all its rows.")
 @click.argument("table")
 @ON
+@CATALOG
 @click.option("--yes", metavar="NAME", help="The table's name again, in place of typing it.")
 def command(table: str, url: str, yes: str | None) -> None:
     """Remove a table, named as it is or by its design file; its name must be typed again.
@@ -34,5 +35,6 @@ def command(table: str, url: str, yes: str | None) -> None:
     if typed != name:
         given = "its name was not typed" if typed is None else f"{typed[:40]!r} is not its name"
         raise click.UsageError(f"{name} stays: {given}. Give --yes {name}.")
-    drop_table(table if name == table else Design.read(table), url)
+    design = table if name == table else Design.read(table)
+    drop_table(design, url, catalog=named_catalog())
     print_lines([f"{name}: dropped"])

@@ -6,12 +6,13 @@ import click
 
 from rowkey.cli.forms import DUMPED, form_option
 from rowkey.cli.options import DESIGN, print_aside, rows_said
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 
 
 @click.command(short_help="All rows, for a file.")
 @DESIGN
 @ON
+@CATALOG
 @form_option(DUMPED)
 def command(design: str, url: str, form: str | None, output: str | None) -> None:
     """Write all rows, in the order of the key less what only spreads them; `load` takes them back.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.options import DESIGN, as_json, print_aside, print_lines
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 
 
 @click.command(short_help="One row, by the fields of its key.")
 @DESIGN
 @ON
+@CATALOG
 @click.argument("values", nargs=-1, required=True, metavar="FIELD=VALUE…")
 def command(design: str, url: str, values: tuple[str, ...]) -> int:
     """Print one row as JSON; leaves with 1 if there is none.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowkey.cli.options import DESIGN, FORMAT, PROGRESS, print_aside, progress_to, rows_said
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @DESIGN
 @click.argument("file")
 @ON
+@CATALOG
 @FORMAT
 @click.option("--shuffle", is_flag=True, help="Mix the rows, so that a sorted file spreads.")
 @click.option("--restart", is_flag=True, help="Begin anew, whatever was loaded before.")

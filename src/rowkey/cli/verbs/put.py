@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from rowkey.cli.options import DESIGN, print_aside, rows_said
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 from rowkey.errors import RowkeyError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _TOLD = 10
 @click.command(short_help="Write a row, or rows from standard input.")
 @DESIGN
 @ON
+@CATALOG
 @click.argument("values", nargs=-1, metavar="[FIELD=VALUE]…")
 @click.option("--replace", is_flag=True, help="Take all other fields of the row away.")
 def command(design: str, url: str, values: tuple[str, ...], *, replace: bool) -> None:

@@ -17,8 +17,7 @@ from rowkey.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.engines.rocksdb.examination import Examination
-    from rowkey.engines.rocksdb.repair import Repair, Saved
+    from rowkey.engines import Examination, Repair, Saved
 
 
 @click.command(short_help="Mend damaged tables, save what is left of them, or mend a catalog.")

@@ -7,12 +7,13 @@ import click
 from rowkey.cli.conditions import WHERE
 from rowkey.cli.forms import SHOWN, form_option
 from rowkey.cli.options import DESIGN, LIMIT, ORDER, print_aside, rows_said
-from rowkey.cli.tables import ON, opened
+from rowkey.cli.tables import CATALOG, ON, opened
 
 
 @click.command(short_help="Rows that meet conditions, in order.")
 @DESIGN
 @ON
+@CATALOG
 @WHERE
 @ORDER
 @LIMIT

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
+from rowkey.engines.contract import Engine, Store
+from rowkey.engines.requests import TableSpec, now_ms
 from rowkey.engines.specs import check_cluster_spec
 from rowkey.errors import Refused
 

@@ -23,9 +23,10 @@ from rowkey.cells import (
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
 from rowkey.engines.columns import rows_of
-from rowkey.engines.contract import ALL, Cursor, Engine, Reader, Store, TableSpec, now_ms
+from rowkey.engines.contract import Cursor, Engine, Reader, Store
 from rowkey.engines.cursors import RowCursor
 from rowkey.engines.held import HeldTable, Picture
+from rowkey.engines.requests import ALL, TableSpec, now_ms
 from rowkey.engines.specs import check_attributes_of, check_spec, check_splits
 from rowkey.engines.territory import SplitLimits
 from rowkey.errors import Refused, shown
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import CellBlock, Family
-    from rowkey.engines.contract import Ask, Check, Span
     from rowkey.engines.counts import RegionCount
-    from rowkey.engines.row_clock import RowClock
+    from rowkey.engines.ordering.row_clock import RowClock
+    from rowkey.engines.requests import Ask, Check, Span
 
     Clock = Callable[[], int]
 

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey import forks
-from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
+from rowkey.durable import make_directory, sync_directory
+from rowkey.engines.contract import Engine, Store
+from rowkey.engines.requests import TableSpec, now_ms
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
-from rowkey.engines.rocksdb.descriptor import (
-    CREATING,
-    DESCRIPTOR,
-    directory_name,
-    read_descriptor,
-    sync_directory,
-    table_of_directory,
-)
-from rowkey.engines.rocksdb.directory import holds_database, list_foreign
-from rowkey.engines.rocksdb.examination import Examination, examine_table, ignore_progress
 from rowkey.engines.rocksdb.locking import LOCK, DirectoryLock
-from rowkey.engines.rocksdb.repair import Repair, Saved, repair_table, save_table
+from rowkey.engines.rocksdb_files.descriptor import directory_name
+from rowkey.engines.rocksdb_files.table_folder import (
+    check_own,
+    find_free_name,
+    list_tables,
+    prepare_directory,
+    remove_dropped,
+)
+from rowkey.engines.rocksdb_salvage.examination import examine_table, ignore_progress
+from rowkey.engines.rocksdb_salvage.repair import repair_table, save_table
 from rowkey.engines.specs import check_spec
-from rowkey.errors import CorruptionError, Refused, Unsupported, shown
+from rowkey.errors import Refused, Unsupported, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from rowkey.engines.damage import Examination, Repair, Saved
 
     Clock = Callable[[], int]
 
@@ -37,8 +38,6 @@ CATALOG = ".catalog"
 """Where the designs of the tables lie, next to them; no table's name begins with a point."""
 
 _DROPPED = ".dropped-"
-_NAMED = 3
-"""Files that an error names of many."""
 
 
 class Rocks(Engine):
@@ -78,13 +77,14 @@ class Rocks(Engine):
         """
         path = _path_of(where)
         try:
-            _make_directory(path)
+            make_directory(path)
             held = DirectoryLock(path)
         except OSError as problem:
             raise _unusable(path, problem) from problem
         with suppress(OSError):  # a disk that may only be read
-            for left in path.glob(f"{_DROPPED}*"):
-                _remove_dropped(left)
+            for left in list(path.iterdir()):
+                if left.name.startswith(_DROPPED):
+                    remove_dropped(left)
         return cls(path, held, clock, sync=sync)
 
     @classmethod
@@ -105,7 +105,7 @@ class Rocks(Engine):
             return False
         except OSError as problem:
             raise _unusable(path, problem) from problem
-        return not path.is_dir() or _holds_lock(path) or bool(_tables_in(path))
+        return not path.is_dir() or _holds_lock(path) or bool(list_tables(path))
 
     def examine(
         self, name: str, progress: Callable[[int, int], None] = ignore_progress
@@ -153,7 +153,7 @@ class Rocks(Engine):
         directory = target.directory(name)
         if name in target.tables():
             raise Refused("table", f"{shown(name)} is there already", "a place without it")
-        _prepare_directory(directory)
+        prepare_directory(directory)
         return save_table(
             self._closed_directory(name),
             directory,
@@ -176,7 +176,7 @@ class Rocks(Engine):
 
     def tables(self) -> list[str]:
         self._check_open()
-        return _tables_in(self._path)
+        return list_tables(self._path)
 
     def directory(self, name: str) -> Path:
         """Return where a table lies."""
@@ -192,7 +192,7 @@ class Rocks(Engine):
                 raise Refused("table", f"{shown(spec.name)} is there already", "a new name")
             directory = self.directory(spec.name)
             try:
-                _prepare_directory(directory)
+                prepare_directory(directory)
                 table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
             except OSError as problem:
                 raise _unusable(directory, problem) from problem
@@ -230,14 +230,14 @@ class Rocks(Engine):
         with self._lock:
             self._check_there(name)
             directory = self.directory(name)
-            _check_own(directory)
+            check_own(directory)
             table = self._tables.pop(name, None)
             if table is not None:
                 table.close("dropped")
-            gone = _free_name(self._path / f"{_DROPPED}{directory.name}")
+            gone = find_free_name(self._path / f"{_DROPPED}{directory.name}")
             directory.rename(gone)
             sync_directory(self._path)
-            _remove_dropped(gone)
+            remove_dropped(gone)
 
     def _check_open(self) -> None:
         if self._held.is_inherited:
@@ -279,122 +279,10 @@ def _path_of(where: str) -> Path:
     return Path(where)
 
 
-def _make_directory(path: Path) -> None:
-    """Make a directory and those above it, each on disk before what lies in it."""
-    missing = []
-    while not path.exists():
-        missing.append(path)
-        path = path.parent
-    for directory in reversed(missing):
-        directory.mkdir(exist_ok=True)
-        sync_directory(directory.parent)
-
-
-def _tables_in(place: Path) -> list[str]:
-    """Return the names of the tables in a directory, ascending, damaged ones among them."""
-    return sorted(table_of_directory(path) for path in place.iterdir() if _is_table(path))
-
-
-def _is_table(directory: Path) -> bool:
-    """Return whether a directory holds a table, which may be damaged.
-
-    One that is still being created is none.
-    """
-    if directory.name.startswith(".") or directory.is_symlink() or not directory.is_dir():
-        return False
-    try:
-        return read_descriptor(directory).state != CREATING
-    except (CorruptionError, Unsupported):
-        return holds_database(directory)
-
-
 def _holds_lock(place: Path) -> bool:
     """Return whether rowkey has opened a directory before: it leaves an empty file there."""
     lock = place / LOCK
     return lock.is_file() and not lock.stat().st_size
-
-
-def _prepare_directory(directory: Path) -> None:
-    """Make an empty directory, in place of what a kill has left of a table being created.
-
-    Raises:
-        Unsupported: there is something else.
-    """
-    if os.path.lexists(directory):
-        if directory.is_symlink() or not directory.is_dir():
-            raise _occupied(directory, [directory])
-        content = list(directory.iterdir())
-        if content:
-            if not _is_half_created(directory):
-                raise _occupied(directory, sorted(content))
-            _remove_files(directory)
-    _make_directory(directory)
-
-
-def _is_half_created(directory: Path) -> bool:
-    """Return whether a directory holds what a kill has left of a table being created, and no more.
-
-    Its descriptor says so: of such a table nothing was acknowledged.
-    """
-    try:
-        is_half_created = read_descriptor(directory).state == CREATING
-    except (CorruptionError, Unsupported):
-        return False
-    return is_half_created and not list_foreign(directory)
-
-
-def _check_own(directory: Path) -> None:
-    """Raise unless a directory holds a table and nothing else.
-
-    Raises:
-        CorruptionError: its descriptor is damaged.
-        Unsupported: it holds something else.
-    """
-    read_descriptor(directory)
-    foreign = list_foreign(directory)
-    if foreign:
-        what = f"it holds {_named(foreign)}, which is not of rowkey, and would be removed"
-        raise Unsupported(str(directory), what, "files of the table", "Move it away.")
-
-
-def _remove_dropped(directory: Path) -> None:
-    """Remove what is left of a table that was dropped; what is anything else stays."""
-    try:
-        _check_own(directory)
-    except (CorruptionError, Unsupported):
-        return
-    _remove_files(directory)
-    with suppress(OSError):
-        directory.rmdir()
-
-
-def _remove_files(directory: Path) -> None:
-    """Remove the files of a table, its descriptor last."""
-    for path in directory.iterdir():
-        if path.name == DESCRIPTOR:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    (directory / DESCRIPTOR).unlink(missing_ok=True)
-
-
-def _occupied(directory: Path, content: list[Path]) -> Unsupported:
-    what = f"the table would lie there, but it holds something else: {_named(content)}"
-    return Unsupported(str(directory), what, "an empty directory or none", "Move it away.")
-
-
-def _named(paths: list[Path]) -> str:
-    """Return the first few names."""
-    names = ", ".join(path.name for path in paths[:_NAMED])
-    return f"{names} and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else names
-
-
-def _free_name(path: Path) -> Path:
-    """Return a path that is not there: this one, or with a number after it."""
-    names = (path.with_name(f"{path.name}@{number}") for number in count())
-    return path if not os.path.lexists(path) else next(n for n in names if not os.path.lexists(n))
 
 
 def _unusable(path: Path, problem: OSError) -> Unsupported:

@@ -8,7 +8,7 @@ from rowkey.cells import ROW_BYTES_MOST
 from rowkey.hbase import ColumnRangeFilter, Read, Scan
 
 if TYPE_CHECKING:
-    from rowkey.engines.contract import Ask, Span
+    from rowkey.engines.requests import Ask, Span
 
 
 def read_of(ask: Ask) -> Read:

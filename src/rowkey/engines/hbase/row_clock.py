@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from rowkey import forks
-from rowkey.engines.row_clock import RowClock
-from rowkey.engines.row_locks import RowLocks
+from rowkey.engines.ordering.row_clock import RowClock
+from rowkey.engines.ordering.row_locks import RowLocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -16,10 +16,11 @@ from rowkey.cells import (
     check_mutation,
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows
-from rowkey.engines.contract import ALL, Cursor, Reader, Span, Store, TableSpec
+from rowkey.engines.contract import Cursor, Reader, Store
 from rowkey.engines.counts import OpenRegion, RegionCount
 from rowkey.engines.hbase.asking import read_of, scan_of
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
+from rowkey.engines.requests import ALL, Span, TableSpec
 from rowkey.engines.specs import check_attributes_of, check_splits
 from rowkey.engines.territory import SplitLimits
 from rowkey.errors import Refused, Unsupported
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
-    from rowkey.engines.contract import Ask, Check
-    from rowkey.engines.row_clock import RowClock
+    from rowkey.engines.ordering.row_clock import RowClock
+    from rowkey.engines.requests import Ask, Check
     from rowkey.hbase import Client, Described, Scan
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.cells import View
-    from rowkey.engines.contract import Ask, Span
     from rowkey.engines.pairs.ranges import Pairs
     from rowkey.engines.pairs.source import Pair, Source
+    from rowkey.engines.requests import Ask, Span
 
 PASSED = 32
 """Unwanted cells that are read before the next wanted one is looked for: a search costs as much."""

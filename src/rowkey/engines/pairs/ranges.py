@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rocksdict import ReadOptions
 
     from rowkey.cells import View
-    from rowkey.engines.contract import Span
     from rowkey.engines.pairs.source import EndCheck, Pair, PairSource, Source
+    from rowkey.engines.requests import Span
     from rowkey.errors import RowkeyError
 
     Pairs = tuple[list[bytes], list[bytes]]

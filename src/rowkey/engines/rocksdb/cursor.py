@@ -10,7 +10,7 @@ from weakref import ref
 
 from rowkey.cells import RowCells
 from rowkey.engines.columns import build_blocks
-from rowkey.engines.contract import Ask, Cursor
+from rowkey.engines.contract import Cursor
 from rowkey.engines.pairs.blocks import chunk_blocks, regrouped
 from rowkey.engines.pairs.layout import END, unescape
 from rowkey.engines.pairs.paging import paged_chunks, pages
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Cell, View
     from rowkey.engines.pairs.ranges import PairReader, Pairs
+    from rowkey.engines.requests import Ask
     from rowkey.engines.rocksdb.ledger import Ledger
     from rowkey.errors import RowkeyError
 

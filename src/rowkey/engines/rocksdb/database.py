@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from contextlib import contextmanager, suppress
@@ -11,20 +10,21 @@ from urllib.parse import quote, unquote
 
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.source import PairSource
-from rowkey.engines.rocksdb.directory import (
-    META,
-    SETTINGS,
-    Inspection,
-    inspect_database,
-    move_unreferenced,
-)
-from rowkey.engines.rocksdb.high_water import HIGH_WATER, HighWaterMark
 from rowkey.engines.rocksdb.options import changed_options, database_options, family_options
 from rowkey.engines.rocksdb.storage_errors import (
     explain_error,
     is_lock_of_this_process,
     is_not_writable,
 )
+from rowkey.engines.rocksdb_files.directory import (
+    META,
+    Inspection,
+    inspect_database,
+    move_unreferenced,
+)
+from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, HighWaterMark
+from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
+from rowkey.engines.rocksdb_files.settings import write_settings
 from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unsupported
 
 if TYPE_CHECKING:
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
 
+    LinkedDatabase = tuple[Rdict, LinkedFolder]
+
 LOG = logging.getLogger("rowkey.engines.rocks")
 LOG.addHandler(logging.NullHandler())  # where nobody listens, the caller tells what was done
 
 _PREFIX = "f_"
 _LOCK_WAIT_S = 2.0
 """Seconds that a database is waited for that this process is just closing."""
-_SETTINGS_TEXT = '{"raw_mode":true,"prefix_extractors":{}}'
 
 
 def column_family(family: str) -> str:
@@ -82,6 +83,7 @@ class Database:
     ) -> None:
         self.directory, self.meta, self.failed = directory, db, False
         self._mark = mark
+        self._folder: LinkedFolder | None = None
         self.sources: dict[str, PairSource] = {}
         self.handles: dict[str, ColumnFamily] = {}
         self._sync, self._lazy = library.WriteOptions(), library.WriteOptions()
@@ -145,7 +147,7 @@ class Database:
         options = database_options(repair=repair)
         try:
             moved = move_unreferenced(directory, found.manifest)
-            _write_settings(directory)
+            write_settings(directory)
             db = _open_unlocked(directory, options, _options_of(found, families))
         except Exception as problem:
             if is_not_writable(problem):
@@ -160,7 +162,8 @@ class Database:
             mark = HighWaterMark(directory / HIGH_WATER, sequence)
             return cls(directory, db, [one.name for one in families], mark)
         except Exception as problem:
-            db.close()
+            with suppress(Exception):  # what went wrong first is told
+                db.close()
             raise explain_error(directory, problem) from problem
 
     @classmethod
@@ -168,8 +171,10 @@ class Database:
         cls, directory: Path, found: Inspection, families: Sequence[Family], reason: Exception
     ) -> Database:
         LOG.warning("%s: open for reading only: %s", directory, reason)
-        db = open_read_only(directory, found, families)
-        return cls(directory, db, [one.name for one in families], None)
+        db, folder = open_linked(directory, found, families)
+        opened = cls(directory, db, [one.name for one in families], None)
+        opened._folder = folder
+        return opened
 
     def alter(self, family: Family) -> None:
         """Give a family other options, or make room for a new one."""
@@ -269,6 +274,8 @@ class Database:
         self.sources.clear()
         if self._mark is not None:
             self._mark.close()
+        if self._folder is not None:
+            self._folder.close()
         if problems and not self.failed:
             raise problems[0]
 
@@ -314,33 +321,23 @@ def _check_recovered(directory: Path, sequence: int, found: Inspection) -> None:
         raise CorruptionError(str(directory), what)
 
 
-def open_read_only(directory: Path, found: Inspection, families: Sequence[Family]) -> Rdict:
-    """Return a RocksDB that is open to be read: its logs are read and stay, no file is changed.
+def open_linked(directory: Path, found: Inspection, families: Sequence[Family]) -> LinkedDatabase:
+    """Return a database that is open to be read, from links to its files: none is changed.
 
     Raises:
         CorruptionError: it is damaged.
         Unsupported: it cannot be opened.
     """
-    settings = directory / SETTINGS
+    assert found.manifest is not None
+    names = {"CURRENT", found.manifest_name, *(one.name for one in found.manifest.files.values())}
+    logs = [path for path, _ in found.logs]
+    folder = LinkedFolder(directory, [*(directory / name for name in sorted(names)), *logs])
+    options, access = _options_of(found, families), library.AccessType.read_only()
     try:
-        before = settings.read_bytes()
-    except OSError:
-        before = None
-    try:
-        _write_settings(directory)
-        options = _options_of(found, families)
-        access = library.AccessType.read_only()
-        db: Rdict = library.Rdict(_path_of(directory), database_options(), options, access)
+        return library.Rdict(str(folder.path), database_options(), options, access), folder
     except Exception as problem:
+        folder.close()
         raise explain_error(directory, problem) from problem
-    else:
-        return db
-    finally:
-        with suppress(OSError):
-            if before is None:
-                settings.unlink(missing_ok=True)
-            elif before != settings.read_bytes():
-                settings.write_bytes(before)
 
 
 def _options_of(found: Inspection, families: Sequence[Family]) -> dict[str, Any]:
@@ -374,27 +371,6 @@ def _path_of(directory: Path) -> str:
     must go by another one.
     """
     return str(directory) + "/." * library.generation
-
-
-def _write_settings(directory: Path) -> None:
-    """Have rocksdict read values as bytes: its other mode would run code found in them.
-
-    rocksdict empties the file before it writes it again, at each open, and does not force it to the
-    disk: a kill just then leaves nothing, a power cut zeros. So it is never believed.
-
-    Source: README of rocksdict: values that are no bytes are pickled, unless in raw mode.
-    """
-    path = directory / SETTINGS
-    if not _is_raw(path):
-        path.write_text(_SETTINGS_TEXT, "utf-8")
-
-
-def _is_raw(path: Path) -> bool:
-    """Return whether rocksdict's settings say that values are bytes."""
-    try:
-        return json.loads(path.read_bytes())["raw_mode"] is True
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def _size_of(path: Path) -> int:

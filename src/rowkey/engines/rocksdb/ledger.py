@@ -13,9 +13,9 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
-from rowkey.engines.contract import TableSpec
-from rowkey.engines.rocksdb.descriptor import FORMAT
-from rowkey.engines.rocksdb.directory import SALVAGE
+from rowkey.engines.requests import TableSpec
+from rowkey.engines.rocksdb_files.descriptor import FORMAT
+from rowkey.engines.rocksdb_files.directory import SALVAGE
 from rowkey.engines.territory import Territory
 from rowkey.errors import CorruptionError, Unsupported
 from rowkey.regions import locate_array

@@ -10,21 +10,21 @@ from weakref import WeakSet
 
 from rowkey import forks
 from rowkey.cells import cell_bytes
-from rowkey.engines.contract import Span, TableSpec
+from rowkey.engines.ordering.row_clock import TableClock
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import BESIDE, compose, unescape, wrap
 from rowkey.engines.pairs.ranges import open_pairs, read_chunks, row_places
 from rowkey.engines.pairs.source import EndCheck, FrozenPairs
+from rowkey.engines.requests import Span, TableSpec
 from rowkey.engines.rocksdb.database import Database
-from rowkey.engines.rocksdb.descriptor import (
+from rowkey.engines.rocksdb.ledger import Ledger, read_spec, store_spec
+from rowkey.engines.rocksdb_files.descriptor import (
     CREATING,
     READY,
     Descriptor,
     read_descriptor,
     write_descriptor,
 )
-from rowkey.engines.rocksdb.ledger import Ledger, read_spec, store_spec
-from rowkey.engines.row_clock import TableClock
 from rowkey.errors import CorruptionError, Refused
 
 if TYPE_CHECKING:

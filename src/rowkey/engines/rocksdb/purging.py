@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.cells import View, survivors
-from rowkey.engines.contract import Span
 from rowkey.engines.pairs.columns import take_columns_apart
 from rowkey.engines.pairs.layout import END, unescape
 from rowkey.engines.pairs.ranges import open_pairs, read_chunks, row_places
 from rowkey.engines.pairs.reading import cells_of, seen_columns
 from rowkey.engines.pairs.source import EndCheck
+from rowkey.engines.requests import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

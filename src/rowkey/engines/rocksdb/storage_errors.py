@@ -7,14 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from rowkey.engines.pairs import library
-from rowkey.engines.rocksdb.directory import (
+from rowkey.engines.rocksdb_files.directory import (
     REPAIR_LOG,
     SALVAGE,
     describe_rows,
     read_current,
     read_manifest,
 )
-from rowkey.engines.rocksdb.write_ahead_log import list_logs, read_log
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
 from rowkey.errors import CorruptionError, OneMistakeError, Refused, Unsupported
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
         return Unsupported(str(directory), "too many files are open", remedy=remedy)
     if text.startswith("Corruption") or _NOT_READ.search(text):
         return _explain_damage(directory, text)
+    if isinstance(problem, OSError):
+        what = f"it cannot be read: {problem.strerror or problem}"
+        return CorruptionError(str(problem.filename or directory), what)
     return Unsupported(str(directory), f"RocksDB says {text}")
 
 

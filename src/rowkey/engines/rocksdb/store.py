@@ -20,11 +20,12 @@ from rowkey.cells import (
     stamped,
 )
 from rowkey.engines.asking import check_ask, check_columns, check_rows, make_views
-from rowkey.engines.contract import ALL, Ask, Cursor, Reader, Store
+from rowkey.engines.contract import Cursor, Reader, Store
 from rowkey.engines.pairs.paging import stretch_pairs
 from rowkey.engines.pairs.ranges import PairReader, open_pairs
 from rowkey.engines.pairs.reading import row_cells
 from rowkey.engines.pairs.source import EndCheck, FrozenPairs
+from rowkey.engines.requests import ALL, Ask
 from rowkey.engines.rocksdb.cursor import Cursors
 from rowkey.engines.rocksdb.loading import load_blocks
 from rowkey.engines.rocksdb.options import check_codecs
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
-    from rowkey.engines.contract import Check, Span, TableSpec
     from rowkey.engines.counts import RegionCount
+    from rowkey.engines.ordering.row_clock import RowClock
     from rowkey.engines.pairs.source import Source
+    from rowkey.engines.requests import Check, Span, TableSpec
     from rowkey.engines.rocksdb.open_table import OpenTable
-    from rowkey.engines.row_clock import RowClock
     from rowkey.errors import RowkeyError
 
 C = TypeVar("C")

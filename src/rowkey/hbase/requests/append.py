@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import LATEST, Cell, check_row
 from rowkey.errors import Refused, shown
@@ -92,10 +92,3 @@ class Append(Request[list[bytes]]):
         sent = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in self.pieces]
         mutation = mutation_message(self.row, APPEND, len(sent), nonce=self.nonce, sync=self.sync)
         return mutation, encode_cells(self.row, sent)
-
-
-class AppendCells(Append):
-    """As `Append`; gives the new cells, which tell their timestamps."""
-
-    def decode(self, response: Response) -> Any:
-        return self.new_cells(only_result(response)[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import COUNTER_BYTES, LATEST, Cell, check_amount, check_row
 from rowkey.hbase.messages.contract import Repeating, Request
@@ -98,10 +98,3 @@ class Increment(Request[list[int]]):
             self.row, INCREMENT, len(sent), nonce=self.nonce, sync=self.sync
         )
         return mutation, encode_cells(self.row, sent)
-
-
-class IncrementCells(Increment):
-    """As `Increment`; gives the new cells, which tell their timestamps."""
-
-    def decode(self, response: Response) -> Any:
-        return self.new_cells(only_result(response)[1])

@@ -14,11 +14,12 @@ from rowkey.catalog import counts_of
 from rowkey.cells import Kind, RowCells
 from rowkey.errors import Refused, RowError, Unsupported
 from rowkey.schema import print_key
+from rowkey.table.changes import RowChange, takes_away
 from rowkey.table.generations.counting import countable
 from rowkey.table.generations.ruling import let_rule, patience_s
 from rowkey.table.getting import Getting
 from rowkey.table.models import as_mapping
-from rowkey.table.writing import Change, Writing, takes_away
+from rowkey.table.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -129,7 +130,7 @@ class Live:
             values |= layout.opening.read(before, layout.opening.starts(layout.key, row))
         return values
 
-    def rehomed(self, change: Change) -> Change:
+    def rehomed(self, change: RowChange) -> RowChange:
         """Return a change that was made under older counts, as it is under those of now.
 
         Raises:
@@ -152,7 +153,7 @@ class Live:
         others = [RowCells(key, deletes.get(key) or taken) for key in places if key != here]
         mutations = [*(others if taken else ()), RowCells(here, mutation.cells)]
         if here != mutation.row and change.salt is not None:
-            return Change(change.name, mutations, stamps=1)
+            return RowChange(change.name, mutations, stamps=1)
         return change._replace(mutations=mutations)
 
     def missed(
@@ -269,7 +270,9 @@ class Following:
             self._follow(entry)
         return self.last
 
-    def write(self, make: Callable[[Writing, Any], Change], row: Any, *, sync: bool | None) -> None:
+    def write(
+        self, make: Callable[[Writing, Any], RowChange], row: Any, *, sync: bool | None
+    ) -> None:
         """Write the change that is made of a row; what it takes away stays away.
 
         A thread that stands still between computing the places of a row and writing them may find

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowkey.engines.pairs.layout import row_of_key
-from rowkey.engines.rocksdb.descriptor import DESCRIPTOR
-from rowkey.engines.rocksdb.high_water import HIGH_WATER, read_mark
-from rowkey.engines.rocksdb.log_format import find_damage
-from rowkey.engines.rocksdb.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
-from rowkey.engines.rocksdb.write_ahead_log import LogContent, list_logs, read_log
+from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR
+from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, read_mark
+from rowkey.engines.rocksdb_files.log_format import find_damage
+from rowkey.engines.rocksdb_files.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
+from rowkey.engines.rocksdb_files.settings import SETTINGS
+from rowkey.engines.rocksdb_files.write_ahead_log import LogContent, list_logs, read_log
 from rowkey.errors import CorruptionError, counted
 from rowkey.regions import to_binary
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-SETTINGS = "rocksdict-config.json"
 UNREFERENCED = "unreferenced"
 """The folder in a table's directory for files that its MANIFEST does not name."""
 CUT = "cut"
@@ -61,6 +61,7 @@ class Inspection:
     Args:
         manifest: what its MANIFEST says; None if that cannot be read.
         manifest_name: the name of the MANIFEST that counts; empty if that is not known.
+        is_cut: whether the MANIFEST lacks what it must have, so that its end was lost.
         logs: the logs that are read when it is opened, oldest first, and what they hold.
         last_change: sequence number of the last change that opening it recovers.
         problems: what is damaged or missing elsewhere than in the logs.
@@ -70,6 +71,7 @@ class Inspection:
 
     manifest: Manifest | None = None
     manifest_name: str = ""
+    is_cut: bool = False
     logs: list[tuple[Path, LogContent]] = field(default_factory=list)
     last_change: int = 0
     problems: list[CorruptionError] = field(default_factory=list)
@@ -100,6 +102,7 @@ def inspect_database(
     if found.manifest is not None:
         for family in families:
             if family not in found.manifest.families.values():
+                found.is_cut = True
                 what = f"it does not name the column family {family}: its end was lost"
                 found.problems.append(CorruptionError(str(directory / name), what, "", SALVAGE))
         found.problems += _check_files(directory, found.manifest)
@@ -262,8 +265,14 @@ def holds_database(directory: Path) -> bool:
     if current.is_file() and current.stat().st_size < 64 and b"MANIFEST-" in current.read_bytes():
         return True
     return (directory / SETTINGS).is_file() or any(
-        _DATABASE_FILE.fullmatch(path.name) for path in directory.glob("MANIFEST-*")
+        _DATABASE_FILE.fullmatch(path.name) for path in list_manifests(directory)
     )
+
+
+def list_manifests(directory: Path) -> list[Path]:
+    """Return the MANIFEST files of a RocksDB, newest first."""
+    found = (path for path in directory.iterdir() if path.name.startswith("MANIFEST-"))
+    return sorted(found, reverse=True)
 
 
 def list_foreign(directory: Path) -> list[Path]:

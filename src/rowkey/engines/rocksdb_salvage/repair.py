@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.durable import sync_directory
+from rowkey.engines.damage import Repair, Saved
 from rowkey.engines.pairs.layout import END, unescape
 from rowkey.engines.rocksdb.database import LOG, Database, column_family
-from rowkey.engines.rocksdb.descriptor import (
+from rowkey.engines.rocksdb.ledger import Ledger, store_spec
+from rowkey.engines.rocksdb_files.descriptor import (
     CREATING,
     READY,
     Descriptor,
-    sync_directory,
     write_descriptor,
 )
-from rowkey.engines.rocksdb.directory import CUT, META, inspect_database
-from rowkey.engines.rocksdb.examination import (
+from rowkey.engines.rocksdb_files.directory import CUT, META, inspect_database
+from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, read_mark
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_salvage.examination import (
     LAST_KEY,
-    Rows,
     examine_view,
     guess_view_spec,
     ignore_progress,
@@ -26,66 +28,22 @@ from rowkey.engines.rocksdb.examination import (
     is_lost,
     read_view_spec,
 )
-from rowkey.engines.rocksdb.high_water import HIGH_WATER, read_mark
-from rowkey.engines.rocksdb.ledger import Ledger, store_spec
-from rowkey.engines.rocksdb.salvage_view import open_salvage_view
-from rowkey.engines.rocksdb.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_salvage.view import open_salvage_view
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from rowkey.engines.contract import TableSpec
+    from rowkey.engines.damage import Gap, Rows
     from rowkey.engines.pairs.source import Pair, PairSource
-    from rowkey.engines.rocksdb.damage_scan import Gap
+    from rowkey.engines.requests import TableSpec
 
 BATCH_CELLS = 8_192
 _GUESSED = (
     "its description could not be read: it has one region, no words, and families as its "
     "descriptor or its MANIFEST tells them"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """What a repair did to one table where it lies.
-
-    Args:
-        table: its name.
-        log: the log that was cut, or an empty string.
-        offset: the byte from which on it was cut.
-        bytes_cut: bytes set aside, of this log and of those after it.
-        changes_lost: changes of single cells and counters that were acknowledged and are gone;
-            None if that is not known.
-        batches: batches that the table has now; they are numbered from 1.
-    """
-
-    table: str
-    log: str = ""
-    offset: int = 0
-    bytes_cut: int = 0
-    changes_lost: int | None = 0
-    batches: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """What was saved of a damaged table into a new one.
-
-    Args:
-        table: its name.
-        cells: cells that were saved.
-        cells_left_out: cells that can be read, of rows that lack others.
-        lost_rows: stretches of rows that are not in the new table.
-        notes: what is uncertain about the rest.
-    """
-
-    table: str
-    cells: int
-    cells_left_out: int
-    lost_rows: Sequence[Rows]
-    notes: Sequence[str]
 
 
 def repair_table(directory: Path) -> Repair:

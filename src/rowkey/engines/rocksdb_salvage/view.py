@@ -6,24 +6,23 @@ logs as far as they are sound, and its MANIFEST without the files that are gone.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import row_of_key
 from rowkey.engines.pairs.source import PairSource
-from rowkey.engines.rocksdb.directory import META, Inspection, read_manifest
-from rowkey.engines.rocksdb.manifest import Manifest, TableFile, remove_files
 from rowkey.engines.rocksdb.options import database_options
 from rowkey.engines.rocksdb.storage_errors import explain_error
-from rowkey.engines.rocksdb.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_files.directory import META, Inspection, list_manifests, read_manifest
+from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
+from rowkey.engines.rocksdb_files.manifest import Manifest, TableFile, remove_files
+from rowkey.engines.rocksdb_files.write_ahead_log import list_files, list_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rocksdict import Rdict
 
@@ -76,51 +75,51 @@ def open_salvage_view(directory: Path, found: Inspection) -> Iterator[SalvageVie
         CorruptionError: nothing of it can be read.
         Unsupported: no folder can be made for it.
     """
-    folder = Path(tempfile.mkdtemp(prefix="rowkey-salvage-"))
+    folder = LinkedFolder(directory)
     try:
-        manifest, gone, notes = _link_files(directory, folder, found)
         try:
+            manifest, gone, notes = _link_files(directory, folder, found)
             if manifest is None:
-                manifest = _rebuild(folder)
-            db = _open(folder, manifest)
+                manifest = _rebuild(folder.path)
+            db = _open(folder.path, manifest)
         except Exception as problem:
             raise explain_error(directory, problem) from problem
-        view = SalvageView(db, folder, manifest, [_rows_of(one) for one in gone], notes)
+        view = SalvageView(db, folder.path, manifest, [_rows_of(one) for one in gone], notes)
         try:
             yield view
         finally:
             db.close()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.close()
 
 
 def _link_files(
-    directory: Path, folder: Path, found: Inspection
+    directory: Path, folder: LinkedFolder, found: Inspection
 ) -> tuple[Manifest | None, list[TableFile], list[str]]:
     """Fill the folder; return its manifest, the files that are gone, and what is uncertain."""
     name, manifest = _find_manifest(directory, found)
-    for path in directory.glob("*.sst"):
-        (folder / path.name).symlink_to(path.resolve())
+    for path in list_files(directory, ".sst"):
+        folder.link(path)
     _copy_logs(directory, folder, found, manifest)
     if manifest is None:
         return None, [], [REBUILT]
     gone = [one for one in manifest.files.values() if not _is_whole(directory, one)]
     content = (directory / name).read_bytes()
-    (folder / name).write_bytes(remove_files(content, gone))
-    (folder / "CURRENT").write_text(f"{name}\n", "ascii")
+    (folder.path / name).write_bytes(remove_files(content, gone))
+    (folder.path / "CURRENT").write_text(f"{name}\n", "ascii")
     for one in gone:
         del manifest.files[one.number]
-        (folder / one.name).unlink(missing_ok=True)
+        (folder.path / one.name).unlink(missing_ok=True)
     return manifest, gone, []
 
 
 def _find_manifest(directory: Path, found: Inspection) -> tuple[str, Manifest | None]:
     """Return the MANIFEST that counts, or the newest one that is sound."""
-    if found.manifest is not None and found.manifest_name:
+    if found.manifest is not None and not found.is_cut:
         return found.manifest_name, found.manifest
-    for path in sorted(directory.glob("MANIFEST-*"), reverse=True):
+    for path in list_manifests(directory):
         manifest = read_manifest(path, [])
-        if manifest is not None:
+        if manifest is not None and not found.is_cut:
             return path.name, manifest
     return "", None
 
@@ -132,7 +131,9 @@ def _is_whole(directory: Path, one: TableFile) -> bool:
         return False
 
 
-def _copy_logs(directory: Path, folder: Path, found: Inspection, manifest: Manifest | None) -> None:
+def _copy_logs(
+    directory: Path, folder: LinkedFolder, found: Inspection, manifest: Manifest | None
+) -> None:
     """Link the logs that are sound, up to the first damage; what follows that is not read."""
     contents = {path.name: content for path, content in found.logs}
     for path in list_logs(directory):
@@ -142,9 +143,10 @@ def _copy_logs(directory: Path, folder: Path, found: Inspection, manifest: Manif
         if manifest is not None and content is None:  # it comes after a gap or a damaged one
             break
         if content is not None and content.damage is not None:
-            (folder / path.name).write_bytes(path.read_bytes()[: content.damage.offset])
+            kept = path.read_bytes()[: content.damage.offset]
+            (folder.path / path.name).write_bytes(kept)
             break
-        (folder / path.name).symlink_to(path.resolve())
+        folder.link(path)
 
 
 def _rebuild(folder: Path) -> Manifest:

@@ -6,10 +6,9 @@ tried until one can be read, and from there the readable stretch is followed to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.engines.pairs.layout import row_of_key
+from rowkey.engines.damage import Gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,31 +20,6 @@ PROBES = 64
 _PROBE_BYTES = 8
 _REPORTED = 8_192
 """Cells after which progress is reported."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A stretch of keys that cannot be read.
-
-    Args:
-        after: the last readable key before it; None if there is none.
-        before: the first readable key after it; None if there is none.
-        problem: what RocksDB says of it.
-    """
-
-    after: bytes | None
-    before: bytes | None
-    problem: str
-
-    @property
-    def first_row(self) -> bytes | None:
-        """The first row that may lack cells, inclusive; None for the beginning of the table."""
-        return None if self.after is None else row_of_key(self.after)
-
-    @property
-    def last_row(self) -> bytes | None:
-        """The last row that may lack cells, inclusive; None for the end of the table."""
-        return None if self.before is None else row_of_key(self.before)
 
 
 def find_gaps(

@@ -10,12 +10,11 @@ The families are repeated here, as the database cannot be opened without them.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
+from rowkey.durable import checksum, replace_file
 from rowkey.errors import CorruptionError, Unsupported
 
 if TYPE_CHECKING:
@@ -55,15 +54,11 @@ def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
         "state": descriptor.state,
         "families": [asdict(family) for family in descriptor.families],
     }
-    document["checksum"] = _checksum(document)
+    document["checksum"] = checksum(document)
     # Next to the directory: what a kill leaves of it must not lie among the files of a table.
     new = directory.with_name(f".{directory.name}.{DESCRIPTOR}.new")
-    with new.open("wb") as file:
-        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(directory / DESCRIPTOR)
-    sync_directory(directory)
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    replace_file(directory / DESCRIPTOR, text.encode() + b"\n", new)
 
 
 def read_descriptor(directory: Path) -> Descriptor:
@@ -87,7 +82,7 @@ def read_descriptor(directory: Path) -> Descriptor:
         stored = document.pop("checksum")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(path) from None
-    if stored != _checksum(document):
+    if stored != checksum(document):
         raise _damaged(path)
     if document["format"] != FORMAT:
         what = f"it is of format {document['format']}"
@@ -104,22 +99,6 @@ def directory_name(table: str) -> str:
 def table_of_directory(directory: Path) -> str:
     """Return the name of the table that a directory holds."""
     return directory.name.replace("@", ":")
-
-
-def sync_directory(directory: Path) -> None:
-    """Bring the names in a directory to disk, where the system can."""
-    try:
-        number = os.open(directory, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
-def _checksum(document: dict[str, Any]) -> str:
-    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def _damaged(path: Path) -> CorruptionError:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowkey.cells import ROW_BYTES_MOST, Family
-from rowkey.engines.contract import TableSpec
-from rowkey.engines.rocksdb.damage_scan import find_gaps
+from rowkey.engines.damage import Examination
+from rowkey.engines.requests import TableSpec
 from rowkey.engines.rocksdb.database import column_family, family_name
-from rowkey.engines.rocksdb.descriptor import read_descriptor, table_of_directory
-from rowkey.engines.rocksdb.directory import META, Inspection, inspect_database, list_foreign
 from rowkey.engines.rocksdb.ledger import Ledger, read_spec
-from rowkey.engines.rocksdb.salvage_view import open_salvage_view
-from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unsupported
+from rowkey.engines.rocksdb.storage_errors import explain_error
+from rowkey.engines.rocksdb_files.descriptor import read_descriptor, table_of_directory
+from rowkey.engines.rocksdb_files.directory import META, Inspection, inspect_database, list_foreign
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_salvage.damage_scan import find_gaps
+from rowkey.engines.rocksdb_salvage.view import open_salvage_view
+from rowkey.errors import CorruptionError, RowkeyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rowkey.engines.rocksdb.damage_scan import Gap
-    from rowkey.engines.rocksdb.salvage_view import SalvageView
-
-Rows = tuple[bytes | None, bytes | None]
-"""The first and the last row of a stretch, both inclusive; None is the beginning or the end."""
+    from rowkey.engines.damage import Rows
+    from rowkey.engines.rocksdb_salvage.view import SalvageView
 
 LAST_KEY = b"\xff" * (ROW_BYTES_MOST + 1)
 """A key that none of a table's is above."""
@@ -31,45 +30,6 @@ LAST_KEY = b"\xff" * (ROW_BYTES_MOST + 1)
 
 def ignore_progress(done: int, total: int) -> None:
     """Report nothing."""
-
-
-@dataclass(slots=True)
-class Examination:
-    """What was found in one table.
-
-    Args:
-        table: its name.
-        problems: what is damaged or gone; the file is named in each.
-        repairable: those of them that `repair` mends where the table lies.
-        lost_rows: stretches of rows that lack cells, ascending and apart.
-        gaps: by column family, what cannot be read between the keys that can.
-        cells: cells that were read.
-        files: files of sorted pairs and logs that were read.
-        size_bytes: bytes of them.
-        notes: what is wrong, but takes nothing away, or is not known.
-        is_readable: whether anything could be read.
-    """
-
-    table: str
-    problems: list[OneMistakeError] = field(default_factory=list)
-    repairable: list[OneMistakeError] = field(default_factory=list)
-    lost_rows: list[Rows] = field(default_factory=list)
-    gaps: dict[str, list[Gap]] = field(default_factory=dict)
-    cells: int = 0
-    files: int = 0
-    size_bytes: int = 0
-    notes: list[str] = field(default_factory=list)
-    is_readable: bool = True
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether nothing is damaged or gone."""
-        return not self.problems
-
-    @property
-    def needs_saving(self) -> bool:
-        """Whether what can be read must be saved into a new table, as no repair mends the rest."""
-        return len(self.repairable) < len(self.problems)
 
 
 def examine_table(
@@ -93,6 +53,8 @@ def examine_table(
     except CorruptionError as problem:
         found.problems.append(problem)
         found.is_readable = False
+    except OSError as problem:
+        raise explain_error(directory, problem) from problem
     return found
 
 
@@ -109,8 +71,7 @@ def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
         inspection = inspect_database(directory, [META, *families], verify_checksums=True)
         foreign = list_foreign(directory)
     except OSError as problem:
-        what = f"it cannot be read: {problem.strerror or problem}"
-        raise Unsupported(str(problem.filename or directory), what) from problem
+        raise explain_error(directory, problem) from problem
     found.problems += inspection.problems + inspection.log_problems
     found.repairable += inspection.log_problems
     found.notes += inspection.warnings
@@ -124,7 +85,7 @@ def examine_view(
     """Read every cell of a table, and note what cannot be read."""
     manifest, lost = view.manifest, list(view.lost_rows)
     found.notes += view.notes
-    found.files = len(manifest.files) + len(list(directory.glob("*.log")))
+    found.files = len(manifest.files) + len(list_logs(directory))
     found.size_bytes = sum(one.size_bytes for one in manifest.files.values())
 
     total = sum(one["num_entries"] for one in view.db.live_files())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from rowkey.engines.rocksdb.log_format import Damage, find_damage, read_records
+from rowkey.engines.rocksdb_files.log_format import Damage, find_damage, read_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +33,17 @@ class LogContent:
     damage: Damage | None = None
 
 
+def list_files(directory: Path, suffix: str) -> list[Path]:
+    """Return the files of a directory with a suffix.
+
+    `glob` would find none, without a word, where too many files are open or one cannot be read.
+    """
+    return [path for path in directory.iterdir() if path.suffix == suffix]
+
+
 def list_logs(directory: Path) -> list[Path]:
     """Return the logs of a RocksDB, oldest first."""
-    logs = (path for path in directory.glob("*.log") if path.stem.isdigit())
+    logs = (path for path in list_files(directory, ".log") if path.stem.isdigit())
     return sorted(logs, key=lambda path: int(path.stem))
 
 

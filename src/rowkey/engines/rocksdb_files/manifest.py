@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rowkey.engines.rocksdb.log_format import encode_log, read_records
+from rowkey.engines.rocksdb_files.log_format import encode_log, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

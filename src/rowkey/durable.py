@@ -1,0 +1,70 @@
+"""Files that are on disk whole before anything relies on them, and tell when they are damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory and those above it, each on disk before what lies in it.
+
+    Raises:
+        OSError: one cannot be made, or a file is in its place.
+    """
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for directory in reversed(missing):
+        directory.mkdir(exist_ok=True)
+        sync_directory(directory.parent)
+
+
+def replace_file(path: Path, content: bytes, new: Path) -> None:
+    """Put a file in the place of another; after a kill there is the old one or the new one, whole.
+
+    Args:
+        path: the file.
+        content: what it holds from now on.
+        new: the path under which it is written first, in the same file system.
+
+    Raises:
+        OSError: it cannot be written; the old one is as it was.
+    """
+    with new.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Bring the names in a directory to disk, which a rename alone does not.
+
+    Where a directory cannot be opened for that, as in a folder one may only write to, the system
+    brings them there by itself, later.
+    """
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def checksum(document: dict[str, Any]) -> str:
+    """Return a checksum of a document of JSON, whatever its order and its blanks are.
+
+    >>> checksum({"a": 1, "b": 2}) == checksum({"b": 2, "a": 1})
+    True
+    """
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""What is damaged in a table, and what can be saved of it."""

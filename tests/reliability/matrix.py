@@ -1,0 +1,137 @@
+"""The fault matrix: each file of a place, each kind of fault, each probe."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from reliability.faults import AT_REST
+from reliability.places import files_of, kind_of
+from reliability.probes import PROBES, probe_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+CRASHED = "crashed"
+
+
+@dataclass
+class Outcome:
+    """What came of the faults of one kind in the files of one kind.
+
+    Args:
+        state: what the place was before.
+        file: what the files are called.
+        fault: the kind of fault.
+        faults: how many there were.
+        verdicts: by probe, how many answers were right, refused, wrong, or none as it crashed.
+        wrong: what the wrong ones were.
+    """
+
+    state: str
+    file: str
+    fault: str
+    faults: int = 0
+    verdicts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    wrong: list[str] = field(default_factory=list)
+
+    def count(self, verdict: str) -> int:
+        """How many answers had a verdict."""
+        return sum(counts[verdict] for counts in self.verdicts.values())
+
+    def document(self) -> dict[str, Any]:
+        """The outcome as JSON has it."""
+        verdicts = {probe: dict(self.verdicts[probe]) for probe in PROBES}
+        return {
+            "state": self.state, "file": self.file, "fault": self.fault, "faults": self.faults,
+            "verdicts": verdicts, "wrong": self.wrong,
+        }  # fmt: skip
+
+
+def damage_files(
+    place: Path,
+    work: Path,
+    state: str,
+    counts: Mapping[str, int],
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[Outcome]:
+    """Damage every file of a place in every way, and ask everything of each damaged copy.
+
+    What reads the copies is a process of its own, which may crash: then the next one goes on.
+
+    Args:
+        place: a sound place.
+        work: a folder to work in.
+        state: what the place is.
+        counts: how many faults of each kind there are for a file.
+        progress: told how many faults were tried.
+    """
+    outcomes: dict[tuple[str, str], Outcome] = {}
+    note, first = work / "notes.jsonl", 0
+    tasks = [(kind_of(path), fault) for path, fault, _ in _faults(place, counts)]
+    context = multiprocessing.get_context("spawn")
+    while first < len(tasks):
+        note.unlink(missing_ok=True)
+        process = context.Process(target=_work, args=(place, work, state, counts, first, note))
+        process.start()
+        process.join()
+        told = note.read_text("utf-8").splitlines() if note.exists() else []
+        for line in told:
+            found = json.loads(line)
+            outcome = _outcome(outcomes, state, *tasks[first])
+            outcome.faults += 1
+            outcome.wrong += found["wrong"]
+            for probe, verdicts in found["verdicts"].items():
+                outcome.verdicts[probe].update(verdicts)
+            first += 1
+            progress(first)
+        if process.exitcode != 0:
+            outcome = _outcome(outcomes, state, *tasks[first])
+            outcome.faults += 1
+            outcome.verdicts["open"][CRASHED] += 1
+            outcome.wrong.append(f"fault {first}: the process ended with {process.exitcode}")
+            first += 1
+    return list(outcomes.values())
+
+
+def _outcome(
+    outcomes: dict[tuple[str, str], Outcome], state: str, file: str, fault: str
+) -> Outcome:
+    return outcomes.setdefault((file, fault), Outcome(state, file, fault))
+
+
+def _faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path, str, Any]]:
+    """All faults in their order, the same each time: file, kind, and what damages a copy of it."""
+    for path in files_of(place):
+        for kind, count in counts.items():
+            random = Random(f"{path} {kind}")
+            for damage in AT_REST[kind](place / path, count, random):
+                yield path, kind, damage
+
+
+def _work(
+    place: Path, work: Path, state: str, counts: Mapping[str, int], first: int, note: Path
+) -> None:
+    """Try the faults from one on, and note each."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    copy = work / "copy"
+    with note.open("a", encoding="utf-8") as notes:
+        for number, (path, kind, damage) in enumerate(_faults(place, counts)):
+            if number < first:
+                continue
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(place, copy)
+            damage(copy / path)
+            verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+            wrong = [f"{path}, {kind} {number}: {one}" for one in probe_all(copy, state, verdicts)]
+            json.dump({"verdicts": verdicts, "wrong": wrong}, notes)
+            notes.write("\n")
+            notes.flush()

@@ -1,0 +1,97 @@
+"""Sound tables to be damaged: one that was closed, and one whose process was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import rowkey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ROWS = 1_200
+"""Rows in files that were merged."""
+LATER = 150
+"""Rows in files that were not, and as many in the log."""
+COUNTED = 7
+"""A row whose counter is counted up."""
+
+DESIGN = rowkey.Design(
+    "t",
+    "[bucket(id, 4)][id]",
+    fields={"id": "u32", "v": "text", "n": {"type": "i64", "nullable": True}},
+    families={"d": {"block_size": 2_048}},
+    splits="per_bucket",
+)
+STATES = ("closed", "killed")
+
+
+def row_of(number: int) -> dict[str, Any]:
+    """A row, by its number."""
+    return {"id": number, "v": f"value {number:06} " + "x" * (number % 23), "n": number % 5 or None}
+
+
+def rows_of(state: str) -> list[dict[str, Any]]:
+    """All rows of a place in a state, by their numbers."""
+    del state  # a kill loses nothing
+    return [row_of(number) for number in range(ROWS + 2 * LATER)]
+
+
+def make_place(directory: Path, state: str) -> Path:
+    """Make a place with a table in a state.
+
+    Args:
+        directory: is made.
+        state: one of `STATES`.
+    """
+    words = [sys.executable, __file__, str(directory), state]
+    paths = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        words, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False
+    )
+    expected = -signal.SIGKILL if state == "killed" else 0
+    assert expected == done.returncode, done.stderr
+    return directory
+
+
+def files_of(place: Path) -> Iterator[Path]:
+    """The files of a place, each by its path below it, in an order that stays."""
+    yield from sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
+
+
+def kind_of(path: Path) -> str:
+    """What a file is called whatever number it has."""
+    name = path.name
+    for begin in ("MANIFEST", "OPTIONS", "LOG"):
+        if name.startswith(begin):
+            return begin
+    if path.suffix in (".sst", ".log") and path.stem.isdigit():
+        return f"*{path.suffix}"
+    return str(path)
+
+
+def _write(directory: str, state: str) -> None:
+    with rowkey.open(DESIGN, f"rocks:{directory}") as table:
+        _put(table, range(ROWS // 2))
+        table.flush()
+        _put(table, range(ROWS // 2, ROWS))
+        table.compact()
+        _put(table, range(ROWS, ROWS + LATER))
+        table.flush()
+        _put(table, range(ROWS + LATER, ROWS + 2 * LATER))
+        if state == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _put(table: rowkey.Table, numbers: range) -> None:
+    for number in numbers:
+        table.put(row_of(number))
+
+
+if __name__ == "__main__":
+    _write(*sys.argv[1:])

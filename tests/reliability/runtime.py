@@ -1,0 +1,204 @@
+"""A disk that fails while a table is used: reads, writes and syncs that fail at the n-th call.
+
+`runtime.py PLACE WORK STATE MODE STICKY` runs with the shim loaded; it prints a line of JSON for
+each fault that was tried. Each probe is run again and again, with the first call failing, then the
+second, until it runs through without meeting its fault.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import rowkey
+from reliability.places import COUNTED, DESIGN, row_of, rows_of
+from reliability.probes import PROBES, REFUSED, RIGHT, WRONG
+from rowkey.errors import RowkeyError
+from rowkey.table import repair_tables, save_tables, verify_tables
+
+MODES = {
+    "read error": (1, errno.EIO),
+    "disk full": (2, errno.ENOSPC),
+    "sync error": (3, errno.EIO),
+    "read-only": (4, errno.EROFS),
+}
+"""By what happens, the mode of the shim and the error."""
+MOST = 400
+"""Calls at which a probe is let fail, if it makes so many."""
+
+_SHIM = ctypes.CDLL(os.environ.get("LD_PRELOAD") or None)
+
+
+class Faults:
+    """The shim, armed for one directory.
+
+    Args:
+        place: the directory.
+        what: what happens, of `MODES`.
+        sticky: whether it goes on happening.
+    """
+
+    def __init__(self, place: Path, what: str, *, sticky: bool) -> None:
+        self.place, (self.mode, self.number), self.sticky = place, MODES[what], sticky
+
+    def arm(self, nth: int) -> None:
+        """Let the n-th call fail; all of them if it is 0."""
+        where = os.fsencode(self.place)
+        _SHIM.shim_arm(where, self.mode, self.number, ctypes.c_long(nth), int(self.sticky))
+
+    def disarm(self) -> int:
+        """Let everything work; gives how many calls there were."""
+        calls: int = _SHIM.shim_disarm()
+        return calls
+
+
+NEW = {**row_of(COUNTED + 40), "v": "new"}
+"""What is put by the probe `put`."""
+
+
+def _use(table: rowkey.Table, probe: str) -> str:
+    """Run a probe on an open table; gives what is wrong."""
+    expected = rows_of("")
+    match probe:
+        case "get":
+            found = table.get_many([{"id": row["id"]} for row in expected[::50]])
+            return "" if found == expected[::50] else "a row is other than it was"
+        case "scan":
+            found = sorted(table.scan(), key=lambda row: row["id"])
+            return "" if found == expected else f"{len(found)} of {len(expected)} rows"
+        case "count":
+            return "" if table.count() == len(expected) else "another number of rows"
+        case "dump":
+            count = sum(batch.num_rows for batch in table.scan().batches(500))
+            return "" if count == len(expected) else f"{count} of {len(expected)} rows"
+        case "increment":
+            before = expected[COUNTED]["n"]
+            after = table.increment({"id": COUNTED}, n=3)["n"]
+            return "" if after == before + 3 else f"{after} instead of {before + 3}"
+        case "check_and_put":
+            row = expected[COUNTED + 1]
+            if table.check_and_put({**row, "v": "new"}, n=None):
+                return "a value that stands was taken for absent"
+            held = table.check_and_put({**row, "v": "new"}, n=row["n"])
+            return "" if held else "a value that stands was not found"
+    return _write(table, probe)
+
+
+def _write(table: rowkey.Table, probe: str) -> str:
+    match probe:
+        case "put":
+            table.put(NEW)
+        case "flush":
+            table.put(NEW)
+            table.flush()
+        case "compact":
+            table.compact()
+        case _:
+            raise ValueError(probe)
+    return ""
+
+
+USES = (*PROBES[1:-1], "put", "flush", "compact")
+
+
+def _try(place: Path, probe: str, faults: Faults, nth: int) -> tuple[str, str, int]:
+    """Run a probe with a fault; gives the verdict, what is wrong, and how many calls there were."""
+    url = f"rocks:{place}"
+    calls = 0
+    try:
+        if probe == "open":
+            faults.arm(nth)
+            table = rowkey.open(DESIGN, url)
+            problem = ""
+            calls = faults.disarm()
+            table.close()
+        elif probe == "repair":
+            faults.arm(nth)
+            problem = _repair(place)
+        else:
+            table = rowkey.open(DESIGN, url)
+            try:
+                faults.arm(nth)
+                problem = _use(table, probe)
+                calls = faults.disarm()
+            finally:
+                with suppress(RowkeyError):  # what it was told by then is asked for below
+                    table.close()
+    except RowkeyError:
+        return REFUSED, "", max(calls, faults.disarm())
+    except Exception as error:  # noqa: BLE001 - whatever it is, it was not meant
+        return WRONG, f"{type(error).__name__}: {error}", max(calls, faults.disarm())
+    return WRONG if problem else RIGHT, problem, max(calls, faults.disarm())
+
+
+def _repair(place: Path) -> str:
+    into = place.with_name("saved")
+    shutil.rmtree(into, ignore_errors=True)
+    (found,) = verify_tables(f"rocks:{place}")
+    if found.is_sound:
+        return "" if found.cells >= len(rows_of("")) else "cells were passed over"
+    if not found.needs_saving:
+        list(repair_tables(f"rocks:{place}", ["t"]))
+    else:
+        list(save_tables(f"rocks:{place}", f"rocks:{into}", ["t"]))
+    return ""
+
+
+def _after(place: Path, probe: str, verdict: str) -> str:
+    """What the table holds once the disk works again; gives what is wrong.
+
+    What was acknowledged is there; what was refused is there whole or not at all.
+    """
+    expected = {row["id"]: row for row in rows_of("")}
+    changed: dict[str, tuple[int, dict[str, Any]]] = {
+        "increment": (COUNTED, {"n": (expected[COUNTED]["n"] or 0) + 3}),
+        "check_and_put": (COUNTED + 1, {"v": "new"}),
+        "put": (NEW["id"], {"v": "new"}),
+        "flush": (NEW["id"], {"v": "new"}),
+    }
+    try:
+        with rowkey.open(DESIGN, f"rocks:{place}", create=False) as table:
+            rows = {row["id"]: row for row in table.scan()}
+    except RowkeyError as problem:
+        return f"it does not open again: {problem}"
+    allowed = [expected]
+    if probe in changed:
+        id_, values = changed[probe]
+        done = {**expected, id_: {**expected[id_], **values}}
+        allowed = [done] if verdict == RIGHT else [expected, done]
+    return "" if rows in allowed else "afterwards, rows are other than they were acknowledged"
+
+
+def main() -> None:
+    """Try all faults of one kind."""
+    place, work, _, what, sticky = sys.argv[1:]
+    copy = Path(work) / "used"
+    faults = Faults(copy, what, sticky=sticky == "sticky")
+    probes = ("open", *USES, "repair")
+    for probe in probes:
+        nth = 1
+        while nth <= MOST:
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(place, copy)
+            verdict, problem, calls = _try(copy, probe, faults, nth)
+            if not problem:
+                problem = _after(copy, probe, verdict)
+                verdict = WRONG if problem else verdict
+            told = {"probe": probe, "verdict": verdict, "problem": problem}
+            told |= {"nth": str(nth), "calls": str(calls)}
+            sys.stdout.write(json.dumps(told) + "\n")
+            sys.stdout.flush()
+            if calls < nth:  # it has run through without its fault
+                break
+            nth += max(1, nth // 12)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+/* Calls of the C library that fail on demand, for files below one directory.
+ *
+ * Loaded by LD_PRELOAD; the test that runs in the process arms it by `shim_arm` and asks `shim_hits`
+ * how many calls were counted. What it counts depends on the mode: reads, or changes of the disk.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { OFF, READS, WRITES, SYNCS, READ_ONLY };
+
+static char prefix[PATH_MAX];
+static volatile int mode = OFF, error_number = 0, sticky = 0;
+static volatile long nth = 0, hits = 0;
+
+void shim_arm(const char *directory, int what, int number, long at, int stays) {
+    mode = OFF;
+    strncpy(prefix, directory, sizeof prefix - 1);
+    error_number = number;
+    nth = at;
+    sticky = stays;
+    hits = 0;
+    mode = what;
+}
+
+long shim_disarm(void) {
+    mode = OFF;
+    return hits;
+}
+
+static int is_below(const char *path) {
+    char whole[PATH_MAX];
+    if (path == NULL || mode == OFF) return 0;
+    if (path[0] != '/') {
+        if (getcwd(whole, sizeof whole) == NULL) return 0;
+        size_t length = strlen(whole);
+        snprintf(whole + length, sizeof whole - length, "/%s", path);
+        path = whole;
+    }
+    return strncmp(path, prefix, strlen(prefix)) == 0;
+}
+
+static int is_file_below(int file) {
+    char link[64], path[PATH_MAX];
+    if (mode == OFF || file < 3) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    return is_below(path);
+}
+
+/* Whether a call that is counted is to fail: the n-th, those from it on, or all if n is 0. */
+static int fails(void) {
+    long now = __sync_add_and_fetch(&hits, 1);
+    if (nth != 0 && now != nth && !(sticky && now > nth)) return 0;
+    errno = error_number;
+    return 1;
+}
+
+#define REAL(name) \
+    static __typeof__(name) *real; \
+    if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+
+static int refuses_open(const char *path, int flags) {
+    int changes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
+    if (!is_below(path)) return 0;
+    if (mode == READ_ONLY && changes) return fails();
+    if (mode == WRITES && (flags & O_CREAT) && access(path, F_OK) != 0) return fails();
+    return 0;
+}
+
+#define OPENS(name) \
+    int name(const char *path, int flags, ...) { \
+        REAL(name); \
+        va_list more; \
+        va_start(more, flags); \
+        mode_t bits = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0; \
+        va_end(more); \
+        return refuses_open(path, flags) ? -1 : real(path, flags, bits); \
+    }
+OPENS(open)
+OPENS(open64)
+
+int openat(int at, const char *path, int flags, ...) {
+    REAL(openat);
+    va_list more;
+    va_start(more, flags);
+    mode_t bits = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return refuses_open(path, flags) ? -1 : real(at, path, flags, bits);
+}
+
+#define READS_FILE(name, result, list, given) \
+    result name list { \
+        REAL(name); \
+        if (mode == READS && is_file_below(file) && fails()) return -1; \
+        return real given; \
+    }
+READS_FILE(read, ssize_t, (int file, void *data, size_t size), (file, data, size))
+READS_FILE(pread, ssize_t, (int file, void *data, size_t size, off_t at), (file, data, size, at))
+READS_FILE(pread64, ssize_t, (int file, void *data, size_t size, off64_t at), (file, data, size, at))
+READS_FILE(readv, ssize_t, (int file, const struct iovec *data, int count), (file, data, count))
+
+#undef fread_unlocked
+size_t fread_unlocked(void *data, size_t size, size_t count, FILE *stream) {
+    REAL(fread_unlocked);
+    if (mode == READS && is_file_below(fileno(stream)) && fails()) return 0;
+    return real(data, size, count, stream);
+}
+
+#define WRITES_FILE(name, result, list, given) \
+    result name list { \
+        REAL(name); \
+        if ((mode == WRITES || mode == READ_ONLY) && is_file_below(file) && fails()) return -1; \
+        return real given; \
+    }
+WRITES_FILE(write, ssize_t, (int file, const void *data, size_t size), (file, data, size))
+WRITES_FILE(pwrite, ssize_t, (int file, const void *data, size_t size, off_t at), (file, data, size, at))
+WRITES_FILE(pwrite64, ssize_t, (int file, const void *data, size_t size, off64_t at), (file, data, size, at))
+WRITES_FILE(writev, ssize_t, (int file, const struct iovec *data, int count), (file, data, count))
+WRITES_FILE(ftruncate, int, (int file, off_t size), (file, size))
+WRITES_FILE(ftruncate64, int, (int file, off64_t size), (file, size))
+
+#define SYNCS_FILE(name) \
+    int name(int file) { \
+        REAL(name); \
+        if (mode == SYNCS && is_file_below(file) && fails()) return -1; \
+        return real(file); \
+    }
+SYNCS_FILE(fsync)
+SYNCS_FILE(fdatasync)
+
+#define CHANGES_PATH(name, list, given) \
+    int name list { \
+        REAL(name); \
+        if (mode == READ_ONLY && is_below(path) && fails()) return -1; \
+        return real given; \
+    }
+CHANGES_PATH(unlink, (const char *path), (path))
+CHANGES_PATH(rename, (const char *path, const char *target), (path, target))
+CHANGES_PATH(rmdir, (const char *path), (path))
+
+int mkdir(const char *path, mode_t bits) {
+    REAL(mkdir);
+    if ((mode == READ_ONLY || mode == WRITES) && is_below(path) && access(path, F_OK) != 0 && fails())
+        return -1;
+    return real(path, bits);
+}

@@ -1,0 +1,45 @@
+"""Every file of a table damaged in every way: answers are right or refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reliability.matrix import CRASHED, Outcome, damage_files
+from reliability.places import STATES, make_place
+from reliability.probes import REFUSED, RIGHT, WRONG
+from reliability.record import record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FEW = {"flip": 1, "truncation": 1, "zeros": 1, "deletion": 1}
+MANY = {"flip": 200, "truncation": 40, "zeros": 40, "deletion": 1}
+
+
+def require_no_silence(outcomes: list[Outcome]) -> None:
+    """No answer is wrong, and no process crashed."""
+    assert [] == [wrong for one in outcomes for wrong in one.wrong]
+    assert 0 == sum(one.count(WRONG) + one.count(CRASHED) for one in outcomes)
+    by_file = {one.file for one in outcomes if one.count(REFUSED)}
+    assert {"*.sst", "MANIFEST", "t/CURRENT", "t/descriptor.json"} <= by_file
+    harmless = {one.file for one in outcomes if not one.count(REFUSED)}
+    assert {"t/high-water", "OPTIONS", "t/rocksdict-config.json"} <= harmless
+    assert sum(one.count(RIGHT) for one in outcomes)
+
+
+def test_one_fault_of_each_kind_in_each_file(tmp_path: Path) -> None:
+    """Of a table whose process was killed, with rows in its log."""
+    place = make_place(tmp_path / "place", "killed")
+    require_no_silence(damage_files(place, tmp_path, "killed", FEW))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("state", STATES)
+def test_hundreds_of_faults_in_each_file(state: str, tmp_path: Path) -> None:
+    """200 flipped bits, 40 cuts and 40 stretches of zeros in each file, and each file gone."""
+    place = make_place(tmp_path / "place", state)
+    outcomes = damage_files(place, tmp_path, state, MANY)
+    record(f"files {state}", [one.document() for one in outcomes])
+    require_no_silence(outcomes)

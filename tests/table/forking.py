@@ -1,0 +1,250 @@
+"""A process that forks with a table open, in one of several arrangements, again and again.
+
+`forking.py ARRANGEMENT ENGINE DIRECTORY COUNT` prints `ok` once every child, and the table itself,
+are as they should be after each fork.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import rowkey
+from rowkey.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DESIGN = rowkey.Design(
+    "t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": {"type": "i64", "nullable": True}}
+)
+LONGEST_S = 30.0
+"""Seconds within which each child must end."""
+
+
+def forked(work: Callable[[], object], *, leaves: Callable[[int], Any] = os._exit) -> int:
+    """The exit code of a child that does some work: 0, unless it raises."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(int(LONGEST_S))
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException as problem:  # noqa: BLE001 - the parent is told by the exit code
+            os.write(2, f"child: {type(problem).__name__}: {problem}\n".encode())
+        leaves(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def is_refused(use: Callable[[], object]) -> bool:
+    """Whether something is refused at once, by name."""
+    started = time.monotonic()
+    try:
+        use()
+    except Refused as refusal:
+        is_named = "t was opened before this process was forked" in str(refusal)
+        return is_named and time.monotonic() - started < 1
+    return False
+
+
+def use_all(table: rowkey.Table) -> None:
+    """Everything that a table can be asked for is refused."""
+    row = {"id": 1, "n": 1}
+    uses: list[Callable[[], object]] = [
+        lambda: table.put(row),
+        lambda: table.replace(row),
+        lambda: table.delete(id=1),
+        lambda: table.increment({"id": 1}, n=1),
+        lambda: table.check_and_put(row, n=None),
+        lambda: table.move(row, id=2),
+        lambda: table.get(id=1),
+        lambda: table.get_many([row]),
+        lambda: list(table.scan()),
+        lambda: table.scan().to_arrow(),
+        table.count,
+        table.batch,
+        table.regions,
+        table.snapshot,
+        table.flush,
+        table.compact,
+        lambda: table.buckets,
+        lambda: table.set_buckets(8),
+        table.close,
+        table.store.close,
+        lambda: table.store.get([b"x"]),
+    ]
+    for number, use in enumerate(uses):
+        assert is_refused(use), number
+
+
+@contextmanager
+def busy(table: rowkey.Table) -> Iterator[None]:
+    """Threads write and read meanwhile, so that a fork finds locks held."""
+    stops = threading.Event()
+
+    def write(thread: int) -> None:
+        number = 0
+        while not stops.is_set():
+            number += 1
+            table.put({"id": 1_000_000 + thread * 1000 + number % 1000, "n": number})
+            if number % 7 == 0:
+                for _ in table.scan(limit=50):
+                    pass
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stops.set()
+        for thread in threads:
+            thread.join()
+
+
+def pool(url: str, turn: int) -> None:
+    """Workers of a pool by fork that use what they inherit are refused; nothing is lost."""
+    with rowkey.open(DESIGN, url) as table:
+        global _INHERITED  # noqa: PLW0603 - as a user's module would have it
+        _INHERITED = table
+        with multiprocessing.get_context("fork").Pool(2) as workers:
+            told = workers.map(_put_one, range(turn * 10, turn * 10 + 4))
+        assert ["refused"] * 4 == told, told
+        table.put({"id": turn, "n": turn})
+        assert turn == table.get(id=turn)["n"]
+
+
+_INHERITED: Any = None
+
+
+def _put_one(number: int) -> str:
+    try:
+        _INHERITED.put({"id": number, "n": 0})
+    except Refused:
+        return "refused"
+    return "written"
+
+
+def both_write(url: str, turn: int) -> None:
+    """The parent is killed while it and a child write: what either was told is there."""
+    reading, writing = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        table = rowkey.open(DESIGN, url)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(int(LONGEST_S))
+            use_all(table)
+            with rowkey.open(DESIGN, f"{url}-child") as own:
+                own.put({"id": turn, "n": turn})
+                own.flush()
+            os.write(writing, b"c")
+            os._exit(0)
+        for number in range(200):
+            table.put({"id": turn * 1000 + number, "n": number}, sync=number % 50 == 0)
+            os.write(writing, b"p")
+        os.waitpid(child, 0)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.close(writing)
+    told = b""
+    while some := os.read(reading, 1 << 16):
+        told += some
+    os.close(reading)
+    assert -signal.SIGKILL == os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1])
+    assert 1 == told.count(b"c"), told
+    with rowkey.open(DESIGN, url) as table:
+        written = table.count(f"id between {turn * 1000} and {turn * 1000 + 999}")
+        assert told.count(b"p") == written, (told.count(b"p"), written)
+    with rowkey.open(DESIGN, f"{url}-child") as own:
+        assert turn == own.get(id=turn)["n"]
+
+
+def child_ends(url: str, turn: int) -> None:
+    """A child that ends in any way, closing or not, ends at once and leaves the parent's table."""
+    table = rowkey.open(DESIGN, url)
+    with table.batch() as batch:
+        for number in range(20_000):
+            batch.put({"id": 10 + number, "n": number})
+    scan = iter(table.scan())
+    first = next(scan)
+    with busy(table) if turn % 2 else _nothing():
+        assert 0 == forked(lambda: use_all(table))
+        assert 0 == forked(lambda: None, leaves=sys.exit)
+        assert 0 == forked(lambda: use_all(table), leaves=sys.exit)
+        # What was read before the fork may still be given, but not as all there is.
+        assert 0 == forked(lambda: is_refused(lambda: list(scan)) or sys.exit(1))
+        assert 1 == forked(lambda: _close_at_end(url))
+    assert 20_000 <= len([first, *scan])
+    table.put({"id": 1, "n": turn})
+    table.increment({"id": 1}, n=1)
+    table.close()
+    with rowkey.open(DESIGN, url) as table:
+        assert turn + 1 == table.get(id=1)["n"]
+
+
+def _close_at_end(url: str) -> None:
+    """A child that leaves a `with` block of its parent is told so, and does not hang."""
+    with rowkey.open(DESIGN, f"{url}-own") as own:
+        assert 1 == forked(own.close)
+        raise Refused("child", "it ends here")
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+def child_opens(url: str, turn: int) -> None:
+    """What a child opens itself works: a place next to the parent's, and the same one later."""
+
+    def work() -> None:
+        for number in range(3):
+            with rowkey.open(DESIGN, f"{url}-{turn}") as own:
+                with own.batch() as batch:
+                    for one in range(500):
+                        batch.put({"id": one, "n": number})
+                own.compact()
+                assert 500 == own.count()
+                if number == 0:
+                    assert 0 == forked(lambda: use_all(own))
+
+    def work_on_the_same() -> None:
+        with rowkey.open(DESIGN, url) as same:
+            assert turn == same.get(id=turn)["n"]
+            same.put({"id": turn, "n": -turn})
+            same.flush()
+
+    table = rowkey.open(DESIGN, url)
+    table.put({"id": turn, "n": turn})
+    leaves: Any = sys.exit if turn % 2 else os._exit
+    assert 0 == forked(work, leaves=leaves)
+    if not url.startswith("memory:"):
+        assert 1 == forked(lambda: rowkey.open(DESIGN, url))  # the parent has it
+    table.close()
+    if not url.startswith("memory:"):
+        assert 0 == forked(work_on_the_same)
+        with rowkey.open(DESIGN, url) as table:
+            assert -turn == table.get(id=turn)["n"]
+
+
+ARRANGEMENTS = {one.__name__: one for one in (pool, both_write, child_ends, child_opens)}
+
+
+def main() -> None:
+    """Fork as often as is asked."""
+    name, engine, directory, count = sys.argv[1:]
+    for turn in range(int(count)):
+        url = f"memory:{directory}" if engine == "memory" else f"rocks:{directory}/data"
+        ARRANGEMENTS[name](url, turn)
+    sys.stdout.write("ok\n")
+
+
+if __name__ == "__main__":
+    main()
