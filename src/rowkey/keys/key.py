@@ -154,6 +154,11 @@ class Key:
         """How many numbers a random salt may take; only where there is one."""
         return next(salt.cardinality or 1 for part in self.parts for salt in salts_of(part))
 
+    @property
+    def least_bytes(self) -> int:
+        """Bytes of the shortest row key."""
+        return sum(part.framing.least for part in self.parts)
+
     def _lacks(self, name: str, row: Row) -> RowError:
         given = ", ".join(str(key) for key in list(row)[:12] if key != CHANCE)
         return RowError(name, "the row has no such value", f"a value beside {given or 'nothing'}")

@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     from rowkey.workload.packing import Packing, packing_of, stored_bytes
     from rowkey.workload.profile import Profile
     from rowkey.workload.records import LeftOut
-    from rowkey.workload.reservoir import Reservoir
-    from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
+    from rowkey.workload.reservoir import ROOM, Reservoir
+    from rowkey.workload.sample import (
+        Events,
+        Sample,
+        clock_ms,
+        format_for,
+        open_sample,
+        split_events,
+    )
     from rowkey.workload.standing import key_pieces, standing_bytes
     from rowkey.workload.values.digits import looks_of_calendar
     from rowkey.workload.writes import ARRIVALS, Arrival, Writes, bind_writes
@@ -30,8 +37,8 @@ else:
             "packing": "Packing packing_of stored_bytes",
             "profile": "Profile",
             "records": "LeftOut",
-            "reservoir": "Reservoir",
-            "sample": "Events Sample clock_ms format_for open_sample",
+            "reservoir": "ROOM Reservoir",
+            "sample": "Events Sample clock_ms format_for open_sample split_events",
             "standing": "key_pieces standing_bytes",
             "values.digits": "looks_of_calendar",
             "writes": "ARRIVALS Arrival Writes bind_writes",
@@ -42,6 +49,7 @@ __all__ = [
     "ARRIVALS",
     "DRAWS",
     "FORMATS",
+    "ROOM",
     "Arrival",
     "Distinct",
     "Draw",
@@ -62,6 +70,7 @@ __all__ = [
     "looks_of_calendar",
     "open_sample",
     "packing_of",
+    "split_events",
     "standing_bytes",
     "stored_bytes",
 ]

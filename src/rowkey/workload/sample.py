@@ -42,6 +42,32 @@ class Events:
     def __len__(self) -> int:
         return int(self.rows.num_rows)
 
+    def slice(self, start: int, stop: int) -> Events:
+        """Return the events from one place up to another."""
+        rows = self.rows.slice(start, stop - start)
+        clock = None if self.clock_ms is None else self.clock_ms[start:stop]
+        numbers = None if self.numbers is None else self.numbers[start:stop]
+        return Events(rows, clock, numbers)
+
+
+MOST_EVENT_BYTES = 1 << 25
+"""Bytes of the events, with their row keys, that are handed on at once."""
+
+
+def split_events(events: Events, event_bytes: int) -> Iterator[Events]:
+    """Hand on some events so that no step after this one holds too many bytes.
+
+    Args:
+        events: the events.
+        event_bytes: bytes that each of them takes, with its row key.
+    """
+    most = max(MOST_EVENT_BYTES // max(event_bytes, 1), 1)
+    if len(events) <= most:
+        yield events
+        return
+    for start in range(0, len(events), most):
+        yield events.slice(start, min(start + most, len(events)))
+
 
 @dataclass(slots=True)
 class Sample:
