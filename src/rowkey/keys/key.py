@@ -224,6 +224,23 @@ class Key:
 
         Cost: 10 to 80 ns a row.
         """
+        from rowkey.keys.batches.validation import validate_batch
+
+        validate_batch(batch)
+        return self.encode_valid_batch(batch, salts=salts)
+
+    def encode_valid_batch(
+        self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
+    ) -> pa.Array:
+        """Return the row keys of many rows that are known to be valid.
+
+        Args:
+            batch: the rows.
+            salts: the number a random salt takes, one per row; drawn if absent.
+
+        Raises:
+            RowError: as `encode_batch`, where no column is damaged.
+        """
         from rowkey.keys.batches.assembly import keys_of
 
         columns = self.columns(batch, salts=salts)
@@ -275,7 +292,9 @@ class Key:
             RowError: as `decode`, for the first key found.
         """
         from rowkey.keys.batches.decoding import rows_of
+        from rowkey.keys.batches.validation import validate_column
 
+        validate_column("keys", keys)
         return rows_of(self, keys)
 
     def pieces(self, columns: Columns, parts: tuple[Part, ...]) -> Pieces:

@@ -56,7 +56,7 @@ class Keyed:
         import numpy as np
 
         try:
-            self.key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+            self.key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
         except RowError:
             return False
         return True

@@ -194,5 +194,5 @@ def keys_of(design: Design, rows: Any, salts: np.ndarray[Any, Any] | None = None
     """The row key of each row, in order; salts are drawn if None."""
     if not rows.num_rows:
         return []
-    keys: list[bytes] = design.key.encode_batch(rows, salts=salts).to_pylist()
+    keys: list[bytes] = design.key.encode_valid_batch(rows, salts=salts).to_pylist()
     return keys

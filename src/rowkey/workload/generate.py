@@ -245,7 +245,7 @@ def _keys(key: Key, rows: pa.RecordBatch) -> pa.Array:
     """The row keys of some rows, as if chance gave all of them one salt."""
     import numpy as np
 
-    return key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+    return key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
 
 
 class _Column:
