@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.doors import lazily
 
 if TYPE_CHECKING:
+    from rowkey.workload.columnar.batches import read_batches
     from rowkey.workload.contract import Draw, Format, Option
     from rowkey.workload.distinct import Distinct
     from rowkey.workload.draws import KINDS as DRAWS
@@ -29,6 +30,7 @@ else:
     __getattr__ = lazily(
         __name__,
         {
+            "columnar.batches": "read_batches",
             "contract": "Draw Format Option",
             "distinct": "Distinct",
             "draws": "KINDS=DRAWS",
@@ -70,6 +72,7 @@ __all__ = [
     "looks_of_calendar",
     "open_sample",
     "packing_of",
+    "read_batches",
     "split_events",
     "standing_bytes",
     "stored_bytes",

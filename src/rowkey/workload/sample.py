@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, SampleError, did_you_mean
+from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.files import kind_suffix
 from rowkey.workload.formats import KINDS
 from rowkey.workload.records import LeftOut
@@ -108,7 +109,7 @@ class Sample:
         self.read, kept = 0, 0
         eras = [Era(f) for f in self.fields.values() if f.type.tick is not None]
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
-        for raw in self.format.batches(self.path, columns, self.left_out):
+        for raw in read_batches(self.format, self.path, columns, self.left_out):
             empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
             arrays = [self._column(f, raw.column(sources[name])) for name, f in self.fields.items()]
             batch, kept_rows = self._whole(
