@@ -14,6 +14,7 @@ from rowkey.heat import (
     EqualCounts,
     Matrix,
     Placements,
+    RegionCounts,
     balancer_cost,
     effective,
     entropy,
@@ -121,9 +122,7 @@ def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns
     """However long the events last, columns stay few, and each event is in its own."""
     matrix = Matrix(3, columns)
     for second, region in events:
-        counts = np.zeros((1, 3), np.int64)
-        counts[0, region] = 1
-        matrix.add(np.array([second]), counts)
+        matrix.add(RegionCounts.from_events(np.array([second]), np.array([region]), 3))
     first, dense = matrix.dense()
     assert len(dense) <= columns + 1
     assert len(events) == int(dense.sum())
@@ -144,7 +143,10 @@ def test_every_placement_holds_every_region_once(regions: int, servers: int, see
     """Loads by server sum to the loads by region, and no placement is uneven by more than one."""
     placements = Placements(regions, servers, seed)
     counts = np.random.default_rng(seed).integers(0, 100, (5, regions))
-    fullest = placements.fullest(counts)
+    counts[:, 0] += 1  # no window is empty
+    cells = np.repeat(np.arange(counts.size), counts.ravel())
+    listed = RegionCounts.from_events(cells // regions, cells % regions, regions)
+    fullest = placements.fullest(listed)
     for table, count, loads in zip(
         placements.tables, placements.counts.tolist(), fullest, strict=True
     ):

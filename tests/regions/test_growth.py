@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -170,3 +171,20 @@ def test_too_many_keys_are_refused() -> None:
         grow(np.zeros(2_000_001, np.int8), 1)
     with pytest.raises(Refused):
         grow(np.arange(3), 0)
+
+
+SLOWER_MOST = 20
+"""Times as long as none 1,400 splits of a million keys may take: 2 to 3 are measured, and 130 to
+400 where each of them looks at every key that has arrived."""
+
+
+def test_a_split_looks_at_the_keys_of_its_region_alone() -> None:
+    """However many keys have arrived, most of a million splits are of few of them."""
+    keys = np.random.default_rng(1).permutation(1_000_000)
+    took = []
+    for policy in (SplitPolicy.DISABLED, SplitPolicy.CONSTANT_SIZE):
+        start = process_time()
+        after = grow(keys, MIB, policy=policy, max_file_size=1_000 * MIB)
+        took.append(process_time() - start)
+    assert after.regions > 1_000
+    assert took[1] < SLOWER_MOST * took[0]

@@ -13,7 +13,7 @@ from rowkey.design import Design
 from rowkey.keys import bind_key
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import Equal
-from rowkey.simulate import run
+from rowkey.simulate import reads, run
 from rowkey.simulate.reads import TRIALS
 
 if TYPE_CHECKING:
@@ -285,3 +285,19 @@ def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
     found = run(design).reads[0]
     assert pytest.approx(3_000, rel=0.03) == found.returned
     assert 1.0 == found.amplification
+
+
+def test_a_read_of_many_ranges_is_asked_fewer_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The budget of all reads bounds the ranges, and values are still from the whole sample."""
+    sample, read = written(tmp_path, rows_of()), {"where": "host = ?"}
+    design = design_of("[bucket(kind, 16)][host][kind][ts]", read)
+    often = run(design, sample).reads[0]
+    monkeypatch.setattr(reads, "MOST_RANGES_ASKED", 20 * 16)
+    seldom = run(design, sample).reads[0]
+    assert (16.0, 16, "") == (*often.fan_out, often.assumed)
+    assert "asked 20 times instead of 100, for it has 16 ranges" == seldom.assumed
+    assert often.fan_out == seldom.fan_out
+    assert pytest.approx(often.returned, rel=0.1) == seldom.returned
+    assert pytest.approx(often.read, rel=0.1) == seldom.read

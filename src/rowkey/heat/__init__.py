@@ -11,10 +11,10 @@ from rowkey.heat.leading import (
     moves_with_clock,
     values_together,
 )
-from rowkey.heat.matrix import Matrix
 from rowkey.heat.placements import Placements
 from rowkey.heat.proposals import Spreading, splits_at_quantiles, spread_key, wider_bucket
 from rowkey.heat.reachable import region_shares
+from rowkey.heat.region_counts import Matrix, RegionCounts
 from rowkey.heat.skew import (
     balancer_cost,
     effective,
@@ -40,6 +40,7 @@ __all__ = [
     "Matrix",
     "Measured",
     "Placements",
+    "RegionCounts",
     "Shares",
     "Skew",
     "Spreading",

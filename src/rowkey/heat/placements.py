@@ -9,6 +9,8 @@ from rowkey.regions import balanced_placements, round_robin
 if TYPE_CHECKING:
     import numpy as np
 
+    from rowkey.heat.region_counts import RegionCounts
+
 OTHERS = 32
 """Other placements that are looked at."""
 
@@ -44,31 +46,29 @@ class Placements:
         self.tables = [first, *wider, *others]
         self.counts = np.array([servers, servers + 1, 2 * servers, *[servers] * len(others)])
         self.others = slice(3, None)
-        self._orders = [np.argsort(table, kind="stable") for table in self.tables]
-        self._starts = [
-            np.flatnonzero(np.diff(table[order], prepend=-1))
-            for table, order in zip(self.tables, self._orders, strict=True)
-        ]
 
-    def fullest(self, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The load of the fullest server in each window, under each placement.
+    def fullest(self, counts: RegionCounts) -> np.ndarray[Any, Any]:
+        """Return the load of the fullest server in each window, under each placement.
 
         Args:
-            counts: a row for each window, a column for each region.
+            counts: operations by window and region.
 
         Returns:
             A row for each placement, a column for each window.
 
-        Cost: one pass over the counts for each of 35 placements.
+        Cost: one pass over the entries for each of 35 placements.
         """
         import numpy as np
 
-        return np.array(
-            [
-                np.add.reduceat(counts[:, order], starts, axis=1).max(axis=1)
-                for order, starts in zip(self._orders, self._starts, strict=True)
-            ]
-        )
+        rows, weights = np.repeat(np.arange(len(counts)), counts.sizes), counts.counts.astype(float)
+        loads = []
+        for table, servers in zip(self.tables, self.counts.tolist(), strict=True):
+            places = table.take(counts.regions)
+            places += rows * servers
+            # Sums of weights are floating-point numbers, exact up to 2^53 operations.
+            summed = np.bincount(places, weights=weights, minlength=len(counts) * servers)
+            loads.append(summed.reshape(-1, servers).max(axis=1).astype(np.int64))
+        return np.array(loads)
 
     def by_server(self, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Loads by server as created, from loads by region in the last axis."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import counted
+from rowkey.heat.region_counts import RegionCounts
 from rowkey.heat.skew import even_share, even_spread
 
 if TYPE_CHECKING:
@@ -80,89 +81,60 @@ class WindowCounts:
         self.placements = placements
         self.most_open = max(MOST_CELLS // placements.regions, 4)
         self.closed_before: int | None = None
-        self._numbers: list[np.ndarray[Any, Any]] = []
-        self._counts: list[np.ndarray[Any, Any]] = []
+        self._counts: list[RegionCounts] = []
         self._open = 0
         self.seen = 0
         self.late = 0
         self.sums = _Sums(placements)
 
-    def add(
-        self, seconds: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
-    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def add(self, counts: RegionCounts, width_s: int) -> RegionCounts:
         """Add the counts of some shorter windows.
 
         Args:
-            seconds: where they start, in seconds since 1970, ascending.
-            counts: a row for each of them, a column for each region.
+            counts: operations by window and region.
+            width_s: seconds of these windows, of which this width is a multiple.
 
         Returns:
             The same for windows of this width, from which those of a multiple of it are soon made.
         """
-        numbers, counts = summed(seconds // self.width_s, counts)
-        self._keep(numbers, counts)
-        return numbers * self.width_s, counts
+        counts = counts.widen(self.width_s // width_s)
+        self._keep(counts)
+        return counts
 
-    def _keep(self, numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
-        self.seen += int(counts.sum())
-        if self.closed_before is not None and numbers[0] < self.closed_before:
-            is_late = numbers < self.closed_before
-            self.late += int(counts[is_late].sum())
-            numbers, counts = numbers[~is_late], counts[~is_late]
-        self._numbers.append(numbers)
+    def _keep(self, counts: RegionCounts) -> None:
+        import numpy as np
+
+        self.seen += int(counts.counts.sum())
+        if self.closed_before is not None and counts.windows[0] < self.closed_before:
+            late = int(np.searchsorted(counts.windows, self.closed_before))
+            self.late += int(counts.totals[:late].sum())
+            if late == len(counts):
+                return
+            counts = counts.slice(late, len(counts))
         self._counts.append(counts)
-        self._open += len(numbers)
+        self._open += len(counts)
         if self._open > self.most_open:
             self._settle()
 
     def _settle(self) -> None:
-        """Make one row of each window's counts; close the older half if that is still too much."""
-        import numpy as np
+        """Merge what came for each window; close the older half if that is still too much."""
+        counts = RegionCounts.merge(self._counts)
+        if 2 * len(counts) > self.most_open:
+            counts = self._close(counts, len(counts) - self.most_open // 2)
+        self._counts, self._open = [counts], len(counts)
 
-        numbers = np.concatenate(self._numbers)
-        counts = np.concatenate(self._counts)
-        if (numbers[1:] < numbers[:-1]).any():
-            order = np.argsort(numbers, kind="stable")
-            numbers, counts = numbers[order], counts[order]
-        numbers, counts = summed(numbers, counts)
-        if 2 * len(numbers) > self.most_open:
-            numbers, counts = self._close(numbers, counts, len(numbers) - self.most_open // 2)
-        self._numbers, self._counts, self._open = [numbers], [counts], len(numbers)
-
-    def _close(
-        self, numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], count: int
-    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Fold the first windows into the sums; what stays open."""
-        self.sums.add(numbers[:count] * (self.width_s * 1_000), counts[:count])
-        self.closed_before = int(numbers[count - 1]) + 1
-        return numbers[count:], counts[count:]
+    def _close(self, counts: RegionCounts, count: int) -> RegionCounts:
+        """Fold the first windows into the sums and return the others."""
+        self.sums.add(self.width_s * 1_000, counts.slice(0, count))
+        self.closed_before = int(counts.windows[count - 1]) + 1
+        return counts.slice(count, len(counts))
 
     def skew(self) -> Skew:
         """The skew of all windows; no more may be added."""
         if self._open:
             self._settle()
-            self._close(self._numbers[0], self._counts[0], self._open)
+            self._close(self._counts[0], self._open)
         return self.sums.skew(self.width_s, self.seen)
-
-
-def summed(
-    numbers: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Rows of counts of the same number as one.
-
-    Args:
-        numbers: ascending, one or more.
-        counts: a row for each.
-
-    Returns:
-        The distinct numbers, ascending, and a row for each.
-    """
-    import numpy as np
-
-    firsts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-    if len(firsts) == len(numbers):
-        return numbers, counts
-    return numbers[firsts], np.add.reduceat(counts, firsts, axis=0)
 
 
 class _Sums:
@@ -182,19 +154,19 @@ class _Sums:
         self.largest_load = 0.0
         self.busiest = 0.0
 
-    def add(self, starts_ms: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> None:
-        """Add windows by their starts, with a row of counts by region for each."""
+    def add(self, width_ms: int, counts: RegionCounts) -> None:
+        """Add windows of a width in milliseconds, whose numbers count from 1970."""
         import numpy as np
 
-        events = counts.sum(axis=1)
-        kept = events >= self.enough
-        if not kept.any():
+        is_full = counts.totals >= self.enough
+        if not is_full.any():
             return
-        starts_ms, counts, events = starts_ms[kept], counts[kept], events[kept]
+        counts = counts if is_full.all() else counts.select(is_full)
+        events = counts.totals
         servers, regions = self.placements.servers, self.placements.regions
         self.windows += len(events)
         self.events += int(events.sum())
-        self.fullest_region += float(counts.max(axis=1).sum())
+        self.fullest_region += float(np.maximum.reduceat(counts.counts, counts.starts).sum())
         loads = self.placements.fullest(counts)
         self.fullest += loads.sum(axis=1)
         self.even_server += float((even_share(events, servers) * events / servers).sum())
@@ -203,7 +175,7 @@ class _Sums:
         skews = loads[0] * servers / events
         worst = int(np.argmax(skews))
         if skews[worst] > self.peak[1]:
-            self.peak = (int(starts_ms[worst]), float(skews[worst]))
+            self.peak = (int(counts.windows[worst]) * width_ms, float(skews[worst]))
         self.largest_load = max(self.largest_load, float(loads[0].max()))
         self.busiest = max(self.busiest, float(events.max()))
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import Columns, batch_column, own_pieces
     from rowkey.keys.batches.hashing import combined, fingerprints, imprints
     from rowkey.keys.batches.pieces import Fixed, Pieces, Spans
+    from rowkey.keys.batches.validation import validate_batch
 
 _BATCHES = {
     "Columns": "columns",
@@ -58,6 +59,7 @@ _BATCHES = {
     "imprints": "hashing",
     "own_pieces": "columns",
     "parts_up_to": "assembly",
+    "validate_batch": "validation",
 }
 
 
@@ -116,4 +118,5 @@ __all__ = [
     "recounted",
     "require_room",
     "rows_that_meet",
+    "validate_batch",
 ]

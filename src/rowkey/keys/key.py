@@ -154,6 +154,11 @@ class Key:
         """How many numbers a random salt may take; only where there is one."""
         return next(salt.cardinality or 1 for part in self.parts for salt in salts_of(part))
 
+    @property
+    def least_bytes(self) -> int:
+        """Bytes of the shortest row key."""
+        return sum(part.framing.least for part in self.parts)
+
     def _lacks(self, name: str, row: Row) -> RowError:
         given = ", ".join(str(key) for key in list(row)[:12] if key != CHANCE)
         return RowError(name, "the row has no such value", f"a value beside {given or 'nothing'}")
@@ -219,6 +224,23 @@ class Key:
 
         Cost: 10 to 80 ns a row.
         """
+        from rowkey.keys.batches.validation import validate_batch
+
+        validate_batch(batch)
+        return self.encode_valid_batch(batch, salts=salts)
+
+    def encode_valid_batch(
+        self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
+    ) -> pa.Array:
+        """Return the row keys of many rows that are known to be valid.
+
+        Args:
+            batch: the rows.
+            salts: the number a random salt takes, one per row; drawn if absent.
+
+        Raises:
+            RowError: as `encode_batch`, where no column is damaged.
+        """
         from rowkey.keys.batches.assembly import keys_of
 
         columns = self.columns(batch, salts=salts)
@@ -270,7 +292,9 @@ class Key:
             RowError: as `decode`, for the first key found.
         """
         from rowkey.keys.batches.decoding import rows_of
+        from rowkey.keys.batches.validation import validate_column
 
+        validate_column("keys", keys)
         return rows_of(self, keys)
 
     def pieces(self, columns: Columns, parts: tuple[Part, ...]) -> Pieces:

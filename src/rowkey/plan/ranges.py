@@ -125,9 +125,9 @@ class _Walk:
     narrowed: bool = False
     decided: set[str] = field(default_factory=set)
 
-    def has_room(self, images: Images) -> bool:
-        """Whether the ranges stay few enough if each is divided by the points of a part."""
-        return prod(map(len, self.pieces)) * len(images.points or ()) <= MOST_RANGES
+    def has_room(self, count: int) -> bool:
+        """Whether the ranges stay few enough if each is divided into so many."""
+        return prod(map(len, self.pieces)) * count <= MOST_RANGES
 
     def exclude_all(self, bounds: Bounds) -> None:
         """Leave no range: no row can meet the bounds, whatever the key says of their fields."""
@@ -253,7 +253,7 @@ def _roots(points: Sequence[bytes]) -> list[bytes]:
 
 def _enumerate(walk: _Walk, part: Part, images: Images, bounds: Bounds) -> bool:
     """Divide every range by the part's points, if it has points and not too many."""
-    if images.points is None or not walk.has_room(images):
+    if images.points is None or not walk.has_room(len(images.points)):
         return False
     walk.pieces.append(images.points)
     _decide(walk, part, images, bounds)
@@ -272,9 +272,12 @@ def _finish(walk: _Walk, part: Part, images: Images, whole: Images, bounds: Boun
     """
     if images.points is not None or not images.bounded:
         return
-    _decide(walk, part, images, bounds)
     walk.narrowed |= images.intervals != whole.intervals
     walk.intervals = _apart(images.intervals)
+    if walk.has_room(len(walk.intervals)):
+        _decide(walk, part, images, bounds)
+    else:
+        walk.intervals = (Interval(walk.intervals[0].low, walk.intervals[-1].high),)
 
 
 def _apart(intervals: Sequence[Interval]) -> tuple[Interval, ...]:

@@ -280,7 +280,7 @@ class Opening:
         given = pa.RecordBatch.from_pydict(columns)
         for one in self.slices:
             columns[one.name] = one.of_batch(given)
-        return self.key.encode_batch(pa.RecordBatch.from_pydict(columns))
+        return self.key.encode_valid_batch(pa.RecordBatch.from_pydict(columns))
 
     def read_batch(self, qualifiers: pa.Array) -> pa.RecordBatch:
         """The fields of many qualifiers: rests of slices, fields, and `NAME`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import RowError
-from rowkey.workload import Events
+from rowkey.workload import Events, split_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,10 +34,10 @@ class Keyed:
     def events(self) -> Iterator[Events]:
         """The events in the order of the file."""
         if not self._refuses:
-            yield from self.sample.events()
+            yield from self._split()
             return
         first, refused = 0, False
-        for events in self.sample.events():
+        for events in self._split():
             if self._fits(events.rows):
                 yield events
             else:
@@ -46,12 +46,17 @@ class Keyed:
             first += len(events)
         self._refuses = refused
 
+    def _split(self) -> Iterator[Events]:
+        """The events of the sample, few enough at once for the length of their keys."""
+        for events in self.sample.events():
+            yield from split_events(events, self.key.least_bytes)
+
     def _fits(self, rows: pa.RecordBatch) -> bool:
         """Whether every row has a key."""
         import numpy as np
 
         try:
-            self.key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+            self.key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
         except RowError:
             return False
         return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError
+from rowkey.errors import ReadError, counted
 from rowkey.plan import KeyRange, Plan, Read, Residual, plan_read
 from rowkey.schema import Parameter
 from rowkey.simulate.ranked import Ranked, looked_over, reached_by
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 TRIALS = 100
 """Times each read is asked."""
+MOST_RANGES_ASKED = 1_000_000
+"""Ranges over all times that a design's reads are asked: above, each is asked fewer times, at least
+once. Derivation: 6 µs a range are 6 s."""
+_SPREAD_TRIALS = [37 * number % TRIALS for number in range(TRIALS)]
+"""The places of trials in an order of which every beginning is spread over all of them."""
 DEFAULT_SHARE = 0.01
 """Share of the span of time that a range covers where no `span` was declared; said in `assumed`."""
 
@@ -63,12 +68,34 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """One asking of a read: its plan, the regions it touches, rows returned and rows read."""
+    """What one asking of a read costs; without its plan, whose ranges may be very many.
 
-    plan: Plan
+    Args:
+        fan_out: ranges of its plan.
+        residual: fields whose conditions are tested after reading.
+        is_full_scan: whether nothing in the key narrows it.
+        serves_order: whether rows come in the order asked for, forwards or backwards.
+        regions: regions it touches.
+        returned: rows of the answer.
+        read: rows read for them.
+    """
+
+    fan_out: int
+    residual: tuple[str, ...]
+    is_full_scan: bool
+    serves_order: bool
     regions: int
     returned: float
     read: float
+
+    @classmethod
+    def from_plan(cls, plan: Plan, spans: Iterable[range], returned: float, read: float) -> _Asking:
+        """Return what a plan costs that touches some spans of regions."""
+        serves_order = plan.serves_order or plan.serves_backwards
+        regions = len({region for span in spans for region in span})
+        return cls(
+            plan.fan_out, plan.residual, plan.is_full_scan, serves_order, regions, returned, read
+        )
 
 
 class _Lists:
@@ -175,14 +202,25 @@ class Asked:
 
     def ask(self, read: Read) -> ReadResult:
         """What a read costs."""
-        assumed, totals = "", []
+        left = MOST_RANGES_ASKED // max(len(self.design.reads), 1)
+        found: dict[int, _Asking] = {}
         try:
-            for values, taken, said in self.askings(read):
-                assumed = said
-                totals.append(self._one(read, values, {self._key_of[one] for one in taken}))
+            lists, trials = _Lists(read, self.columns), self._trials(read)
+            for place in _SPREAD_TRIALS:
+                number, row = trials[place]
+                values, assumed = self._values(read, row)
+                taken = lists.filled(values, row, number)
+                found[place] = self._one(read, values, {self._key_of[one] for one in taken})
+                left -= found[place].fan_out
+                if left <= 0:
+                    break
         except ReadError as problem:
             return ReadResult(read.name, error=str(problem))
-        return _summed(read, totals, assumed)
+        if len(found) < TRIALS:
+            most = counted(max(one.fan_out for one in found.values()), "range")
+            fewer = f"asked {counted(len(found), 'time')} instead of {TRIALS}, for it has {most}"
+            assumed = "; ".join(filter(None, (assumed, fewer)))
+        return _summed(read, [found[place] for place in sorted(found)], assumed)
 
     def askings(self, read: Read) -> Iterator[tuple[dict[int | str, Any], set[int], str]]:
         """Values for a read, each time it is asked; the rows they are from, and what is assumed."""
@@ -244,19 +282,24 @@ class Asked:
 
     def _one(self, read: Read, values: Mapping[int | str, Any], own: Collection[bytes]) -> _Asking:
         """One asking, with values of the rows that have these keys."""
+        import numpy as np
+
         bounds = read.bounds(values)
         plan = plan_read(self.design.key, bounds, read.order)
         found = [(bisect_left(self.keys, one.start), self._stop(one.stop)) for one in plan.ranges]
+        starts, stops = np.array(found, np.intp).reshape(-1, 2).T
         fitting = self._ranked.mask(Residual(plan.residual, bounds, read.fields))
-        places = [bisect_left(self.keys, key) for key in own]
-        held = [at for at in places if any(start <= at < stop for start, stop in found)]
-        inside = sum(stop - start for start, stop in found)
-        matching = sum(int(fitting[start:stop].sum()) for start, stop in found)
-        scanned = self._rows(inside, len(held), len(places), plan)
+        before = np.concatenate([[0], np.cumsum(fitting)])
+        places = np.array([bisect_left(self.keys, key) for key in own], np.intp)
+        # Ranges ascend and lie apart: a row can be in the last one that begins with it or before.
+        last = np.searchsorted(starts, places, "right") - 1
+        held = places[(last >= 0) & (places < stops[last])] if len(starts) else places[:0]
+        matching = int((before[stops] - before[starts]).sum())
+        scanned = self._rows(int((stops - starts).sum()), len(held), len(places), plan)
         returned = self._rows(matching, int(fitting[held].sum()), len(places), plan)
         spans = [self.boundaries.between(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
-            return _Asking(plan, _count(spans), returned, scanned)
+            return _Asking.from_plan(plan, spans, returned, scanned)
         limit = float(read.limit)
         if plan.serves_order or plan.serves_backwards or not read.order:
             wanted = max(round(matching * limit / returned), 1)
@@ -269,7 +312,7 @@ class Asked:
                 self._up_to(one, stretch, at, is_backwards=plan.is_backwards)
                 for one, stretch, at in zip(plan.ranges, found, reached, strict=True)
             ]
-        return _Asking(plan, _count(spans), limit, scanned)
+        return _Asking.from_plan(plan, spans, limit, scanned)
 
     def _rows(self, seen: int, own: int, asked: int, plan: Plan) -> float:
         """How many rows of the table some rows of the sample stand for.
@@ -306,15 +349,9 @@ class Asked:
         return bisect_left(self.keys, stop) if stop else len(self.keys)
 
 
-def _count(spans: Iterable[range]) -> int:
-    """How many regions some spans touch together."""
-    return len({region for span in spans for region in span})
-
-
 def _summed(read: Read, totals: Sequence[_Asking], assumed: str) -> ReadResult:
     count = len(totals)
-    plans = [one.plan for one in totals]
-    fans = [plan.fan_out for plan in plans]
+    fans = [one.fan_out for one in totals]
     regions = [one.regions for one in totals]
     return ReadResult(
         read.name,
@@ -322,8 +359,8 @@ def _summed(read: Read, totals: Sequence[_Asking], assumed: str) -> ReadResult:
         (sum(regions) / count, max(regions)),
         sum(one.returned for one in totals) / count,
         sum(one.read for one in totals) / count,
-        plans[0].residual,
-        any(plan.is_full_scan for plan in plans),
-        all(plan.serves_order or plan.serves_backwards for plan in plans),
+        totals[0].residual,
+        any(one.is_full_scan for one in totals),
+        all(one.serves_order for one in totals),
         assumed,
     )

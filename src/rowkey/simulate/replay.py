@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.heat import WIDTHS_S, EqualCounts, Matrix, Placements, WindowCounts
+from rowkey.heat import WIDTHS_S, EqualCounts, Matrix, Placements, RegionCounts, WindowCounts
 from rowkey.keys import Columns, Fixed, Source, combined, fingerprints, imprints, parts_up_to
 from rowkey.regions import Boundaries, locate, locate_fixed
-from rowkey.workload import Distinct, Events, Reservoir
+from rowkey.workload import ROOM, Distinct, Events, Reservoir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 15
 """Events placed at a time: their bytes stay in cache from one step to the next."""
+MOST_KEPT_BYTES = 1 << 26
+"""Bytes of the row keys of events that are kept: for keys of up to 512 bytes that is no limit."""
+MOST_SPLIT_BYTES = 1 << 28
+"""Bytes of the row keys from which split points are taken."""
 
 
 class Replay:
@@ -45,7 +49,7 @@ class Replay:
         self.matrix = Matrix(regions)
         self.equal = EqualCounts(expected, regions)
         self.writes = np.zeros(regions, np.int64)
-        self.reservoir = Reservoir(seed=seed)
+        self.reservoir = Reservoir(min(ROOM, _most_keys(design, MOST_KEPT_BYTES)), seed)
         self.rows = Distinct(expected=expected)
         self.key_bytes = 0
         self.operations = 0
@@ -85,10 +89,11 @@ class Replay:
         self.rows.add(self._fingerprints(columns))
         if clock_ms is not None:
             self._is_timed = True
-            windows, counts = _by_window(clock_ms, regions, len(self.writes), found)
-            self.matrix.add(windows, counts)
-            for width in self.windows:
-                windows, counts = width.add(windows, counts)
+            counts = RegionCounts.from_events(clock_ms // 1_000, regions, len(self.writes))
+            self.matrix.add(counts)
+            width_s = 1
+            for window in self.windows:
+                counts, width_s = window.add(counts, width_s), window.width_s
 
     def _regions(self, columns: Columns) -> np.ndarray[Any, Any]:
         """The region of each row, from no more of its key than the boundaries look at."""
@@ -165,44 +170,6 @@ def _telling_parts(design: Design) -> tuple[Part, ...]:
     return tuple(telling or parts or design.key.parts[:1])
 
 
-def _by_window(
-    clock_ms: np.ndarray[Any, Any],
-    regions: np.ndarray[Any, Any],
-    count: int,
-    found: np.ndarray[Any, Any],
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Operations by second and region.
-
-    Args:
-        clock_ms: the time of each operation.
-        regions: its region.
-        count: how many regions there are.
-        found: operations by region, all seconds together.
-
-    Returns:
-        The seconds, ascending and distinct, and a row of counts for each.
-    """
-    import numpy as np
-
-    seconds = clock_ms // 1_000
-    first, last = int(seconds.min()), int(seconds.max())
-    if first == last:
-        return np.array([first]), found.reshape(1, count)
-    span = last - first + 1
-    if span * count <= 4 * len(seconds) + 4_096:
-        cells = (seconds - first) * count + regions
-        counts = np.bincount(cells, minlength=span * count).reshape(span, count)
-        present = np.flatnonzero(counts.any(axis=1))
-        return present + first, counts[present]
-    if (seconds[1:] >= seconds[:-1]).all():
-        starts = np.diff(seconds, prepend=first - 1) != 0
-        windows, numbers = seconds[starts], np.cumsum(starts) - 1
-    else:
-        windows, numbers = np.unique(seconds, return_inverse=True)
-    cells = numbers * count + regions
-    return windows, np.bincount(cells, minlength=len(windows) * count).reshape(-1, count)
-
-
 def sampled_keys(design: Design, events: Any, room: int, seed: int) -> list[bytes]:
     """Row keys of a uniform sample of a stream of events, ascending.
 
@@ -212,15 +179,20 @@ def sampled_keys(design: Design, events: Any, room: int, seed: int) -> list[byte
         room: keys kept; all if there are fewer.
         seed: where the sample begins.
     """
-    reservoir = Reservoir(room, seed)
+    reservoir = Reservoir(min(room, _most_keys(design, MOST_SPLIT_BYTES)), seed)
     for some in events:
         reservoir.offer(some.rows)
     return sorted(keys_of(design, reservoir.rows()))
+
+
+def _most_keys(design: Design, most_bytes: int) -> int:
+    """How many row keys fit into so many bytes, as far as the types of their fields tell."""
+    return max(most_bytes // max(design.key.least_bytes, 1), 1)
 
 
 def keys_of(design: Design, rows: Any, salts: np.ndarray[Any, Any] | None = None) -> list[bytes]:
     """The row key of each row, in order; salts are drawn if None."""
     if not rows.num_rows:
         return []
-    keys: list[bytes] = design.key.encode_batch(rows, salts=salts).to_pylist()
+    keys: list[bytes] = design.key.encode_valid_batch(rows, salts=salts).to_pylist()
     return keys

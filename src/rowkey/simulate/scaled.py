@@ -97,11 +97,13 @@ def _grid(design: Design, source: Source, rows: Any) -> tuple[int, int]:
 
 
 def _coded(rows: Any, index: int) -> Any:
-    """The rows with their text coded, so that drawing from them moves numbers."""
+    """The rows with their text and bytes coded, so that drawing from them moves numbers."""
     import pyarrow as pa
 
     arrays = [
-        column.dictionary_encode() if place != index and pa.types.is_string(column.type) else column
+        column.dictionary_encode()
+        if place != index and (pa.types.is_string(column.type) or pa.types.is_binary(column.type))
+        else column
         for place, column in enumerate(rows.columns)
     ]
     return pa.RecordBatch.from_arrays(arrays, names=rows.schema.names)

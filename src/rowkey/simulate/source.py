@@ -81,8 +81,7 @@ def _between(stream: Iterator[Events], start: int, stop: int) -> Iterator[Events
     for events in stream:
         low, high = max(start - at, 0), min(stop - at, len(events))
         if low < high:
-            clock = None if events.clock_ms is None else events.clock_ms[low:high]
-            yield Events(events.rows.slice(low, high - low), clock)
+            yield events.slice(low, high)
         at += len(events)
         if at >= stop:
             return

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import BORN
 from rowkey.errors import Refused, RowError, SampleError, shown
+from rowkey.keys import validate_batch
 from rowkey.table.changes import as_row_error
 from rowkey.table.generations.ruling import settle_told
 from rowkey.workload import LeftOut, format_for, open_sample
@@ -50,6 +51,7 @@ def load_blocks(now: Callable[[], Live], rows: pa.RecordBatch | pa.Table) -> int
 
     if not isinstance(rows, pa.RecordBatch | pa.Table):
         raise RowError("rows", f"{shown(rows)} holds no columns", "a pyarrow RecordBatch or Table")
+    validate_batch(rows)
     first = 0
     for some in _blocks(rows):
         for index, problem in _write_block(now(), some):
@@ -127,7 +129,7 @@ def load_salts(design: Design, rows: pa.RecordBatch) -> Any:
     """
     import numpy as np
 
-    keys = design.key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+    keys = design.key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
     hashed = np.fromiter(map(hash, keys.to_pylist()), np.int64, rows.num_rows)
     return hashed % design.key.salt_count
 

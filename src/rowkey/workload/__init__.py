@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.doors import lazily
 
 if TYPE_CHECKING:
+    from rowkey.workload.columnar.batches import read_batches
     from rowkey.workload.contract import Draw, Format, Option
     from rowkey.workload.distinct import Distinct
     from rowkey.workload.draws import KINDS as DRAWS
@@ -13,8 +14,15 @@ if TYPE_CHECKING:
     from rowkey.workload.packing import Packing, packing_of, stored_bytes
     from rowkey.workload.profile import Profile
     from rowkey.workload.records import LeftOut
-    from rowkey.workload.reservoir import Reservoir
-    from rowkey.workload.sample import Events, Sample, clock_ms, format_for, open_sample
+    from rowkey.workload.reservoir import ROOM, Reservoir
+    from rowkey.workload.sample import (
+        Events,
+        Sample,
+        clock_ms,
+        format_for,
+        open_sample,
+        split_events,
+    )
     from rowkey.workload.standing import key_pieces, standing_bytes
     from rowkey.workload.values.digits import looks_of_calendar
     from rowkey.workload.writes import ARRIVALS, Arrival, Writes, bind_writes
@@ -22,6 +30,7 @@ else:
     __getattr__ = lazily(
         __name__,
         {
+            "columnar.batches": "read_batches",
             "contract": "Draw Format Option",
             "distinct": "Distinct",
             "draws": "KINDS=DRAWS",
@@ -30,8 +39,8 @@ else:
             "packing": "Packing packing_of stored_bytes",
             "profile": "Profile",
             "records": "LeftOut",
-            "reservoir": "Reservoir",
-            "sample": "Events Sample clock_ms format_for open_sample",
+            "reservoir": "ROOM Reservoir",
+            "sample": "Events Sample clock_ms format_for open_sample split_events",
             "standing": "key_pieces standing_bytes",
             "values.digits": "looks_of_calendar",
             "writes": "ARRIVALS Arrival Writes bind_writes",
@@ -42,6 +51,7 @@ __all__ = [
     "ARRIVALS",
     "DRAWS",
     "FORMATS",
+    "ROOM",
     "Arrival",
     "Distinct",
     "Draw",
@@ -62,6 +72,8 @@ __all__ = [
     "looks_of_calendar",
     "open_sample",
     "packing_of",
+    "read_batches",
+    "split_events",
     "standing_bytes",
     "stored_bytes",
 ]

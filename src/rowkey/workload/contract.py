@@ -137,6 +137,14 @@ class Format(ABC):
         first = next(iter(self.batches(path, None, LeftOut())), None)
         return None if first is None else list(first.schema.names)
 
+    def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
+        """Return the columns that `batches` leaves out if all are wanted, with their types.
+
+        Raises:
+            SampleError: the file cannot be read.
+        """
+        return {}
+
     def count(self, path: Path) -> int | None:
         """How many rows a file has, where it says so without being read; None elsewhere."""
         return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import shutil
 import stat
 import zipfile
 import zlib
 from contextlib import contextmanager
 from string import hexdigits
-from typing import IO, TYPE_CHECKING
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError, did_you_mean, printable
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 COMPRESSED = (".gz", ".zip")
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 """What a stream raises whose compression is broken, or of a method that Python does not know."""
+FREE_UNPACKED_BYTES, UNPACKED_RATIO = 1 << 26, 100
+"""Bytes that any file may unpack to, and times its own size that a larger one may: logs and tables
+reach 20 to 50, and a file made to fill memory or time 1,000 and more."""
+UNPACKED_AT_ONCE = 1 << 12
+"""Packed bytes that are unpacked at once: of Bzip2, which no limit stops, they become 90 MB."""
 NAMES_SHOWN = 20
 NAME_SHOWN = 40
 LONGEST_LINE = 1 << 20
@@ -121,19 +128,85 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
                 from gzip import GzipFile
 
                 with GzipFile(fileobj=stored) as stream:
-                    yield stream  # type: ignore[misc]
+                    yield _limit_unpacked(stream, path)  # type: ignore[arg-type]
             elif path.suffix.lower() == ".zip":
                 with (
                     zipfile.ZipFile(stored) as archive,
                     archive.open(_only_member(archive, path)) as inner,
                 ):
-                    yield inner
+                    yield _limit_unpacked(inner, path)
             else:
                 yield stored
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
     except _BROKEN as problem:
         raise SampleError(str(path), f"cannot be read: {_reason(problem)}") from None
+
+
+class UnpackedStream(io.RawIOBase):
+    """The bytes that a file unpacks to, as long as they are not absurdly many for its size.
+
+    Args:
+        stream: the unpacked bytes.
+        path: the file.
+    """
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream = stream
+        self._path = path
+        self._size = path.stat().st_size
+        self._most = max(FREE_UNPACKED_BYTES, UNPACKED_RATIO * self._size)
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a position; before the current one, everything is unpacked again."""
+        self._at = self._stream.seek(offset, whence)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Read at most as many bytes as the buffer takes; 0 at the end.
+
+        Raises:
+            SampleError: there are absurdly many.
+        """
+        data = self._stream.read(min(len(buffer), UNPACKED_AT_ONCE))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        if self._at > self._most:
+            raise SampleError(
+                str(self._path),
+                f"its {self._size:,} bytes unpack to more than {self._most:,}",
+                f"at most {UNPACKED_RATIO} times as many",
+                "Unpack it first, and use the unpacked file.",
+            )
+        return len(data)
+
+
+def _limit_unpacked(stream: IO[bytes], path: Path) -> IO[bytes]:
+    """Return a stream of unpacked bytes that raises an error if they are absurdly many."""
+    return io.BufferedReader(UnpackedStream(stream, path), 1 << 16)
+
+
+@contextmanager
+def copy_to_temporary_file(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Copy a stream to a temporary file, in which seeking is cheap."""
+    with TemporaryFile(prefix="rowkey-unpacked-") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+        file.seek(0)
+        yield file
+
+
+def measure_stream(stream: IO[bytes]) -> int:
+    """Return the bytes of a seekable stream, and move to its start."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    return size
 
 
 def _reason(problem: Exception) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused
 from rowkey.workload.contract import chance_for, scattered
 from rowkey.workload.draws import KINDS as DRAWS
-from rowkey.workload.sample import Events
-from rowkey.workload.writes import DEFAULT_RATE, MOST_EVENTS, Writes
+from rowkey.workload.sample import Events, split_events
+from rowkey.workload.writes import DEFAULT_RATE, Writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,8 +26,22 @@ BLOCK = 1 << 17
 With another number a seed would give other events."""
 START_MS = 1_704_067_200_000
 """2024-01-01T00:00:00Z: generated events begin on a full day."""
+MOST_VALUES = 2_000_000_000
+"""Values made for all events together, as many as are taken from a list in the same time.
+
+Derivation: with 20 to 60 ns each, a design is judged in two minutes or less."""
+COST_OF_NUMBER = 3
+"""Values taken from a list in the time of a number that is not listed, and is hashed for itself."""
+COST_OF_TEXT = 10
+"""The same of any other value that is not listed."""
 MOST_SORTED = 1 << 22
 """Events that are sorted by their row keys at once: about 400 MB."""
+MOST_SORTED_BYTES = 1 << 30
+"""Bytes of events, with their row keys, that are sorted at once."""
+MOST_BLOCK_BYTES = 1 << 28
+"""Bytes of the values of a field that are made at once."""
+NUMBER_BYTES = 16
+"""Bytes of a value that is neither text nor bytes, at most."""
 MOST_LISTED = 1 << 17
 """Values of a field that are made once and coded; above it each event makes its own."""
 GUESSED_DISTINCT = 1_000
@@ -91,20 +106,74 @@ class Workload:
         """How many events there are."""
         return _total(self.writes, self.rate)
 
+    @property
+    def most_events(self) -> int:
+        """How many events may be made: fewer where their values are not listed beforehand."""
+        if self.writes.arrival == "bulk_sorted":
+            return min(MOST_SORTED, max(MOST_SORTED_BYTES // self._event_bytes, 1))
+        return MOST_VALUES // max(sum(map(self._value_cost, self.fields.values())), 1)
+
     def events(self) -> Iterator[Events]:
         """The events in the order of their arrival, a bounded number at a time.
 
         Raises:
-            Refused: there would be more than 10^12, or more than 4,194,304 to be sorted.
+            Refused: there would be more than `most_events`, or their values are too long.
 
         Cost: 15 to 40 ns an event, and memory that does not grow with their number; for an arrival
         of `bulk_sorted` all are held at once, about 100 bytes each.
         """
-        most = MOST_SORTED if self.writes.arrival == "bulk_sorted" else MOST_EVENTS
-        if self.count > most:
-            remedy = "Declare a smaller rate, or a shorter for."
-            raise Refused("writes", f"{self.count:,} events", f"at most {most:,}", remedy)
-        yield from self._sorted() if self.writes.arrival == "bulk_sorted" else self._unsorted()
+        self._check_count()
+        for declared in self.fields.values():
+            if declared is not self.writes.time:
+                self._check_length(declared)
+        made = self._sorted() if self.writes.arrival == "bulk_sorted" else self._unsorted()
+        for some in made:
+            yield from split_events(some, self._event_bytes)
+
+    @property
+    def _event_bytes(self) -> int:
+        """Bytes of the values and the row key of an event, as far as their types tell."""
+        key = 0 if self.key is None else self.key.least_bytes
+        return key + sum(map(self._value_bytes, self.fields.values()))
+
+    def _value_cost(self, declared: Field) -> int:
+        """The time that a value takes, in values that are taken from a list."""
+        import pyarrow as pa
+
+        if declared is self.writes.time or self.distinct(declared) <= MOST_LISTED:
+            return 1
+        return COST_OF_NUMBER if pa.types.is_integer(declared.type.arrow()) else COST_OF_TEXT
+
+    def _value_bytes(self, declared: Field) -> int:
+        value = self.domain(declared).nth(0)
+        return len(value) if isinstance(value, str | bytes) else NUMBER_BYTES
+
+    def _check_count(self) -> None:
+        """Raise if there would be too many events, with a duration or a rate that fits."""
+        count, most = self.count, self.most_events
+        if count <= most:
+            return
+        longest = bisect_right(
+            range(1, self.writes.lasting_ms),
+            most,
+            key=lambda ms: _total(replace(self.writes, lasting_ms=ms), self.rate),
+        )
+        fits = f'Write for = "{longest}ms", or declare a smaller rate.'
+        if not longest:
+            fits = f"Declare a rate of {self.rate * most / count:,.0f}/s or less."
+        raise Refused("writes", f"{count:,} events", f"at most {most:,}", fits)
+
+    def _check_length(self, declared: Field) -> None:
+        """Raise if the values of a field that are made at once take too much memory."""
+        distinct, each = self.distinct(declared), self._value_bytes(declared)
+        at_once = distinct if distinct <= MOST_LISTED else min(distinct, BLOCK)
+        if at_once * each > MOST_BLOCK_BYTES:
+            raise Refused(
+                f"fields.{declared.name}",
+                f"{at_once:,} values of {each:,} bytes are made at once",
+                f"at most {MOST_BLOCK_BYTES:,} bytes",
+                f"Write distinct = {MOST_BLOCK_BYTES // each}, or judge it by a sample.",
+            )
 
     def _sorted(self) -> Iterator[Events]:
         """The events in the order of their row keys; the clock of their arrival goes on evenly.
@@ -176,7 +245,7 @@ def _keys(key: Key, rows: pa.RecordBatch) -> pa.Array:
     """The row keys of some rows, as if chance gave all of them one salt."""
     import numpy as np
 
-    return key.encode_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+    return key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
 
 
 class _Column:

@@ -69,12 +69,18 @@ def text_batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-def no_rows(schema: pa.Schema, columns: Sequence[str]) -> pa.RecordBatch:
-    """A batch of typed columns without rows, which tells their names where there are none."""
+def no_rows(schema: pa.Schema, places: Sequence[int]) -> pa.RecordBatch:
+    """Return a batch of typed columns without rows, for a file that has none.
+
+    Args:
+        schema: all columns.
+        places: those wanted.
+    """
     import pyarrow as pa
 
-    arrays = [pa.array([], schema.field(name).type) for name in columns]
-    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+    fields = [schema.field(place) for place in places]
+    arrays = [pa.nulls(0, field.type) for field in fields]
+    return pa.RecordBatch.from_arrays(arrays, names=[field.name for field in fields])
 
 
 class Misfits:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 ROOM = 1 << 17
 """Events kept: shares are then known to about a quarter of a percent."""
+MOST_BYTES = 1 << 27
+"""Bytes of events from which fewer are kept: events of up to 512 bytes never are fewer for it."""
 
 
 class Reservoir:
@@ -36,6 +38,7 @@ class Reservoir:
         self._tags: list[np.ndarray[Any, Any]] = []
         self._numbers: list[np.ndarray[Any, Any]] = []
         self._held = 0
+        self._bytes = 0
 
     @property
     def is_exact(self) -> bool:
@@ -59,17 +62,20 @@ class Reservoir:
             chosen = np.sort(self._chance.choice(count, accepted, replace=False))
         if len(chosen):
             self._batches.append(_plain(rows, chosen))
+            self._bytes += self._batches[-1].nbytes
             self._tags.append(self._chance.random(len(chosen)) * self._limit)
             self._numbers.append(chosen + self.seen)
             self._held += len(chosen)
         self.seen += count
-        if self._held > 2 * self.room:
+        if self._held > 2 * self.room or self._bytes > MOST_BYTES:
             self._shrink()
 
     def _shrink(self) -> None:
         """Keep the events with the smallest numbers."""
         import numpy as np
 
+        if self._bytes > MOST_BYTES:
+            self.room = min(self.room, max(self._held * (MOST_BYTES // 2) // self._bytes, 1))
         tags = np.concatenate(self._tags)
         kept = np.sort(np.argpartition(tags, self.room - 1)[: self.room])
         self._limit = float(tags[kept].max())
@@ -77,7 +83,7 @@ class Reservoir:
         self._batches = [_plain(rows, kept)]
         self._tags = [tags[kept]]
         self._numbers = [np.concatenate(self._numbers)[kept]]
-        self._held = len(kept)
+        self._held, self._bytes = len(kept), self._batches[0].nbytes
 
     def _together(self) -> pa.RecordBatch:
         import pyarrow as pa

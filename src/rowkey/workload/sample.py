@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, SampleError, did_you_mean
+from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.files import kind_suffix
 from rowkey.workload.formats import KINDS
 from rowkey.workload.records import LeftOut
@@ -41,6 +42,32 @@ class Events:
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
+
+    def slice(self, start: int, stop: int) -> Events:
+        """Return the events from one place up to another."""
+        rows = self.rows.slice(start, stop - start)
+        clock = None if self.clock_ms is None else self.clock_ms[start:stop]
+        numbers = None if self.numbers is None else self.numbers[start:stop]
+        return Events(rows, clock, numbers)
+
+
+MOST_EVENT_BYTES = 1 << 25
+"""Bytes of the events, with their row keys, that are handed on at once."""
+
+
+def split_events(events: Events, event_bytes: int) -> Iterator[Events]:
+    """Hand on some events so that no step after this one holds too many bytes.
+
+    Args:
+        events: the events.
+        event_bytes: bytes that each of them takes, with its row key.
+    """
+    most = max(MOST_EVENT_BYTES // max(event_bytes, 1), 1)
+    if len(events) <= most:
+        yield events
+        return
+    for start in range(0, len(events), most):
+        yield events.slice(start, min(start + most, len(events)))
 
 
 @dataclass(slots=True)
@@ -82,7 +109,7 @@ class Sample:
         self.read, kept = 0, 0
         eras = [Era(f) for f in self.fields.values() if f.type.tick is not None]
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
-        for raw in self.format.batches(self.path, columns, self.left_out):
+        for raw in read_batches(self.format, self.path, columns, self.left_out):
             empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
             arrays = [self._column(f, raw.column(sources[name])) for name, f in self.fields.items()]
             batch, kept_rows = self._whole(

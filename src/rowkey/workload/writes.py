@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_RATE = 5_000.0
 DEFAULT_LASTING_MS = 600_000
-MOST_EVENTS = 10**12
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from rowkey.advise.drafting.hints import is_like_event
 from rowkey.errors import Mistakes, SampleError, printable
 from rowkey.keys import Field, bind_fields, bound_key
 from rowkey.schema import FieldRef, FieldWords, name_mistake
-from rowkey.workload import Distinct, LeftOut, Profile, open_sample
+from rowkey.workload import Distinct, LeftOut, Profile, open_sample, read_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -123,6 +123,8 @@ def _said(
     path = sample.path
     held = {name: look for name, look in _named(looks).items() if not look.is_empty}
     unread = {look.name: "holds nothing" for look in looks if look.is_empty}
+    for name, kind in sample.format.find_unreadable_columns(path).items():
+        unread[name] = f"is of the type {kind}, which no field has"
     guesses = {}
     for name, look in held.items():
         found = guess(look)
@@ -144,7 +146,7 @@ def _looked(sample: Sample, path: Path, misfits: LeftOut) -> list[Look]:
     """What each column holds; the columns of a file without rows are a mistake."""
     looks: list[Look] = []
     says_null = any(option.name == "nulls" for option in sample.format.options)
-    for batch in sample.format.batches(path, None, misfits):
+    for batch in read_batches(sample.format, path, None, misfits):
         if not looks:
             looks = [Look(name, says_null) for name in batch.schema.names]
             _check_names([look.name for look in looks], batch.num_rows, path)

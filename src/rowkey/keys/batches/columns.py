@@ -231,6 +231,7 @@ def batch_column(declared: Field, array: pa.Array, before: Column | None = None)
     """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
+    array = _without_views(array)
     if _is_text(array.type) and _repeats(array):
         array = array.dictionary_encode()
     if isinstance(array.type, pa.DictionaryType):
@@ -242,6 +243,19 @@ def batch_column(declared: Field, array: pa.Array, before: Column | None = None)
         codes = np.where(valid, np.cumsum(valid) - 1, -1)
         return Column(declared, declared.physical(array.drop_null()), codes)
     return Column(declared, declared.physical(array))
+
+
+def _without_views(array: pa.Array) -> pa.Array:
+    """Return the same values without views, which few of Arrow's functions take."""
+    kind = array.type
+    if isinstance(kind, pa.DictionaryType):
+        values = _without_views(array.dictionary)
+        if values.type == kind.value_type:
+            return array
+        return pa.DictionaryArray.from_arrays(array.indices, values)
+    if pa.types.is_string_view(kind):
+        return array.cast(pa.string())
+    return array.cast(pa.binary()) if pa.types.is_binary_view(kind) else array
 
 
 def _coded(declared: Field, array: pa.DictionaryArray) -> Column:

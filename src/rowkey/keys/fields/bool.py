@@ -10,6 +10,7 @@ from rowkey.keys.contract import Vector
 from rowkey.keys.types.domains import Choices
 from rowkey.keys.types.field_type import Encoding, FieldType
 from rowkey.keys.types.strings import of_another_sort
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +69,7 @@ class Bool(FieldType):
         import numpy as np
         import pyarrow as pa
 
-        values = array.to_pylist()
+        values = list_values(array)
         if pa.types.is_string(array.type):
             values = list(map(self.parse, values))
         return np.array([self.hold(value) for value in values], np.int64)

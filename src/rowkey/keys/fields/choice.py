@@ -13,6 +13,7 @@ from rowkey.keys.traits import Change, Framing, Order
 from rowkey.keys.types.domains import Choices
 from rowkey.keys.types.field_type import Encoding, FieldType
 from rowkey.keys.types.strings import shortened
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +86,7 @@ class Choice(FieldType):
     def physical(self, array: pa.Array) -> Any:
         import numpy as np
 
-        return np.array([self.hold(value) for value in array.to_pylist()], np.int64)
+        return np.array([self.hold(value) for value in list_values(array)], np.int64)
 
     def evolves(self, new: FieldType) -> Change:
         """A list may grow at its end."""

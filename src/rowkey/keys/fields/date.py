@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _EPOCH = date(1970, 1, 1)
 _DAY_2024 = 19_723
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 class Date(FieldType):
@@ -97,4 +98,25 @@ class Date(FieldType):
             return np.array(values, np.int64)
         if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             raise Refused("", f"a column of {kind}", "dates or text")
-        return array.cast(pa.date32()).cast(pa.int32()).to_numpy().astype(np.int64)
+        if not pa.types.is_date32(kind):
+            # Arrow's own cast wraps around where a day has no number of 32 bits.
+            per_day = self.tick // _NANOSECONDS["ms" if pa.types.is_date64(kind) else kind.unit]
+            _require_days(array.cast(pa.int64()).to_numpy() // per_day)
+        try:
+            days = array.cast(pa.date32())
+        except pa.ArrowInvalid as problem:  # of a time zone that the system does not know
+            raise Refused("", f"a column of {kind}: {problem}", "a known time zone") from None
+        numbers: Ints = days.cast(pa.int32()).to_numpy().astype(np.int64)
+        _require_days(numbers)
+        return numbers
+
+
+def _require_days(days: Ints) -> None:
+    """Raise an error unless all numbers of days are in the calendar.
+
+    Raises:
+        Refused: one is not.
+    """
+    for day in (days.min(), days.max()) if len(days) else ():
+        if not FIRST_DAY <= day <= LAST_DAY:
+            raise Refused("", f"{day} days since 1970 are no date", "the years 1 to 9999")

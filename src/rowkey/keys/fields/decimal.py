@@ -13,6 +13,7 @@ from rowkey.keys.traits import Change
 from rowkey.keys.types.domains import Decimals
 from rowkey.keys.types.field_type import Encoding, FieldType
 from rowkey.keys.types.strings import of_another_sort
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,7 +123,7 @@ class Decimal(FieldType):
         import numpy as np
         import pyarrow as pa
 
-        values = array.to_pylist()
+        values = list_values(array)
         if pa.types.is_string(array.type):
             values = list(map(self.parse, values))
         held = [self.hold(value) for value in values]

@@ -163,9 +163,20 @@ class Bucket(NumberedPrefix):
 
         first = numbers(name, pieces[0], self.n).astype(np.int64)
         others = numbers(name, joined(pieces[1:]), self.m).astype(np.int64)
-        rows = columns.rows((self.spread.name,))
-        is_heavy = np.array([self.is_heavy(row[self.spread.name]) for row in rows], np.bool_)
-        return np.where(is_heavy, (first + others) % self.n, first)
+        return np.where(self._mark_heavy(columns), (first + others) % self.n, first)
+
+    def _mark_heavy(self, columns: Columns) -> Any:
+        """Mark the rows whose value is spread, once per different value where these are coded."""
+        import numpy as np
+
+        def mark(rows: Columns) -> Any:
+            return np.array(list(map(self.is_heavy, rows.columns[name].listed())), np.bool_)
+
+        name = self.spread.name
+        if not columns.is_coded(name):
+            return mark(columns)
+        marks = columns.per_value(name, (self, "heavy"), mark)
+        return np.append(marks, False)[columns.columns[name].codes]  # the code of a null is -1
 
     def words(self) -> str:
         hashed = " followed by ".join(f"({part.words()})" for part in self.inputs)

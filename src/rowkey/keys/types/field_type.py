@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Refused
 from rowkey.keys.traits import Change
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -160,7 +161,7 @@ class FieldType(ABC):
 
     def physical(self, array: pa.Array) -> Any:
         """The held forms of an Arrow array without nulls, in the shape the codecs take."""
-        return [self.hold(value) for value in array.to_pylist()]
+        return [self.hold(value) for value in list_values(array)]
 
     def from_numbers(self, numbers: Ints) -> pa.Array:
         """A column of the values that whole numbers stand for; of types that count only."""

@@ -11,6 +11,7 @@ from rowkey.keys.codecs.floats import OrderedFloat, PlainFloat
 from rowkey.keys.types.domains import Floats
 from rowkey.keys.types.field_type import Encoding, FieldType
 from rowkey.keys.types.strings import from_standard, of_another_sort
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +91,7 @@ class Float(FieldType):
     def _numbers(self, array: pa.Array) -> list[Any]:
         import pyarrow as pa
 
-        values = array.to_pylist()
+        values = list_values(array)
         return list(map(self.parse, values)) if pa.types.is_string(array.type) else values
 
     def column(self, physical: Any) -> pa.Array:

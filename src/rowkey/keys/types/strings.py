@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Refused, shown
 from rowkey.keys.types.field_type import FieldType
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +32,7 @@ class TextType(FieldType):
 
         if self.is_held_plainly(array):
             return spans_of(array)
-        return spans_from([self.hold(value) for value in array.to_pylist()])
+        return spans_from([self.hold(value) for value in list_values(array)])
 
     def column(self, physical: Any) -> pa.Array:
         import pyarrow as pa
@@ -54,7 +55,7 @@ class BytesType(FieldType):
     def physical(self, array: pa.Array) -> Spans:
         from rowkey.keys.types.spans import spans_from
 
-        return spans_from([self.hold(value) for value in array.to_pylist()])
+        return spans_from([self.hold(value) for value in list_values(array)])
 
     def listed(self, physical: Any) -> list[Value]:
         return [self.release(piece) for piece in physical.tolist()]

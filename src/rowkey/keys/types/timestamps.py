@@ -12,6 +12,7 @@ from rowkey.keys.codecs.numbers import BigEndian, twos_complement
 from rowkey.keys.types.domains import Integers
 from rowkey.keys.types.field_type import Encoding, FieldType
 from rowkey.keys.types.integers import whole_number
+from rowkey.keys.types.values import list_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +138,7 @@ class Timestamp(FieldType):
 
         counts = self._counts(array)
         if pa.types.is_uint64(counts.type) or not pa.types.is_integer(counts.type):
-            counts = pa.array([self.hold(value) for value in counts.to_pylist()], pa.int64())
+            counts = pa.array([self.hold(value) for value in list_values(counts)], pa.int64())
         numbers: Ints = counts.to_numpy().astype(np.int64, copy=False)
         if len(numbers) and int(numbers.min()) < 0:
             raise Refused("", f"{numbers.min()} is out of range", "0..2^63-1, from 1970 on")

@@ -23,7 +23,7 @@ def blocks_of(
     """The cells of many events; see `Layout.blocks`."""
     _refuse_unknown(layout, batch)
     layout.writing.check_given(batch.schema.names)
-    rows = layout.key.encode_batch(batch, salts=salts)
+    rows = layout.key.encode_valid_batch(batch, salts=salts)
     timestamps: Any = timestamp
     if layout.stamp is not None:
         name = layout.stamp.field.name

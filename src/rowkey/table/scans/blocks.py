@@ -152,7 +152,7 @@ def _keyed(scan: Scan, one: KeyRange, cursor: Cursor, size: int) -> Iterator[Dec
     """The rows of a range that meet the conditions, and what they are merged by."""
     is_alone = scan.plan.fan_out == 1
     for rows in _decoded(scan, cursor, size):
-        keys = None if is_alone else scan.design.key.encode_batch(rows)
+        keys = None if is_alone else scan.design.key.encode_valid_batch(rows)
         yield rows, None if keys is None else _without(keys, len(one.prefix))
 
 

