@@ -115,11 +115,6 @@ def _only_kind(contract: type[K], module_name: str) -> type[K]:
     return concrete[0]
 
 
-def any_from_outside() -> bool:
-    """Whether another package that is installed offers kinds."""
-    return bool(_points())
-
-
 @cache
 def _points() -> tuple[EntryPoint, ...]:
     """What installed packages offer, for any drawer."""
