@@ -30,6 +30,13 @@ OUTPUT = click.option(
     "behind them. It appears once it is whole.",
 )
 
+SPREADSHEET = click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="With CSV: put a ' before text that a spreadsheet would run as a formula. Such a file is "
+    "for reading, not for load.",
+)
+
 SUFFIXES = {
     ".csv": ("csv",),
     ".jsonl": ("jsonl",),
@@ -55,30 +62,38 @@ class Destination:
     Args:
         form: how they are written.
         path: the file, or None for standard output.
+        is_spreadsheet: whether a spreadsheet opens it, so that no cell may run as a formula.
     """
 
     form: str
     path: str | None = None
+    is_spreadsheet: bool = False
 
     @classmethod
-    def of(cls, form: str | None, path: str | None, forms: Sequence[str]) -> Destination:
+    def of(
+        cls, form: str | None, path: str | None, forms: Sequence[str], *, spreadsheet: bool = False
+    ) -> Destination:
         """The destination that the command line names.
 
         Args:
             form: as it was given; None if the file's name is to tell, else the first of `forms`.
             path: the file; None or `-` for standard output.
             forms: what the verb can write.
+            spreadsheet: whether `--spreadsheet` was given.
 
         Raises:
             UsageError: nothing tells the form, or it cannot be written there.
         """
-        if path is None or path == "-":
-            found = cls(form or forms[0])
+        path = None if path == "-" else path
+        chosen = form or (forms[0] if path is None else _form_told(path, forms))
+        if spreadsheet and chosen != "csv":
+            raise click.UsageError(f"--spreadsheet is for CSV, not {chosen}: give -f csv.")
+        found = cls(chosen, path, spreadsheet)
+        if path is None:
             if found.form in BINARY and sys.stdout.isatty():
                 what = "is for a file or another program, not a terminal"
                 raise click.UsageError(f"-f {found.form} {what}: give -o FILE.")
             return found
-        found = cls(form or _form_told(path, forms), path)
         if found.form == "parquet" and found.is_packed:
             raise click.UsageError(f"{printable(path)}: Parquet is compressed already; drop .gz.")
         return found
