@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 import click
 
 from rowkey.cli.streams import Written
+from rowkey.descriptors import raise_shortage
 from rowkey.errors import Unsupported, printable
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as problem:
+        raise_shortage(problem, path)
         why = getattr(problem, "strerror", None) or str(problem)
         if getattr(problem, "errno", None) in _OUTSIDE:
             raise Unsupported(str(path), f"cannot be written: {why}") from None

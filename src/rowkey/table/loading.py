@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import BORN
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import Refused, RowError, SampleError, shown
 from rowkey.table.generations.ruling import settle_told
 from rowkey.table.writing import as_row_error
@@ -35,6 +36,7 @@ REMEMBERED_S = 2.0
 _WORD = "rowkey.load."
 
 
+@explains_shortage
 def load_blocks(now: Callable[[], Live], rows: pa.RecordBatch | pa.Table) -> int:
     """Put many rows, all of them after whatever was done to the table before; gives how many.
 
@@ -142,6 +144,7 @@ class Loaded:
     assumed: tuple[str, ...] = ()
 
 
+@explains_shortage
 def load_file(
     table: Table,
     path: str | Path,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_TABLE, COUNTS, check_stale, lapse, open_catalog
+from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Conflict, Refused, Unsupported, shown
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rowkey.table.table import Table
 
 
+@explains_shortage
 def open_table(
     design: Design | str,
     url: str,
@@ -78,6 +80,7 @@ def open_table(
         return table
 
 
+@explains_shortage
 def create_table(
     design: Design,
     url: str,
@@ -114,6 +117,7 @@ def create_table(
         return table
 
 
+@explains_shortage
 def drop_table(table: Design | str, url: str) -> None:
     """Remove a table, its rows, and what is remembered of it; it may be damaged.
 
@@ -180,6 +184,7 @@ class Lapse:
         return f"put back: {told}" if self.is_mended else f"To be put back: {told}."
 
 
+@explains_shortage
 def repair_catalog(design: Design, url: str, *, mend: bool = False) -> Lapse | None:
     """Look for what the catalog of a table has lost, and put it back as the table tells it.
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from string import hexdigits
 from typing import IO, TYPE_CHECKING
 
+from rowkey.descriptors import raise_shortage
 from rowkey.errors import SampleError, did_you_mean, printable
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
     except _BROKEN as problem:
+        raise_shortage(problem, path)
         raise SampleError(str(path), f"cannot be read: {_reason(problem)}") from None
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from rowkey.catalog.contract import Catalog, check_removed, check_version
 from rowkey.catalog.document import entry_of, text_of
+from rowkey.descriptors import raise_shortage
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ class File(Catalog):
         try:
             yield
         except OSError as problem:
+            raise_shortage(problem, path)
             what = problem.strerror or str(problem)
             raise Unsupported(str(path), f"the catalog cannot use it: {what}") from problem
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
+from rowkey.descriptors import build_shortage_error, is_shortage
 from rowkey.engines.contract import Engine, Store, TableSpec, now_ms
 from rowkey.engines.rocksdb import Mended, OpenTable, RocksStore, check_codecs, lock_directory, mend
 from rowkey.engines.rocksdb.files import CONFIG
@@ -99,11 +100,11 @@ class Rocks(Engine):
         path = _path_of(where)
         try:
             path.stat()
+            return not path.is_dir() or _holds_lock(path) or bool(_tables_in(path))
         except FileNotFoundError:
             return False
         except OSError as problem:
             raise _unusable(path, problem) from problem
-        return not path.is_dir() or _holds_lock(path) or bool(_tables_in(path))
 
     @classmethod
     def examine(cls, where: str) -> list[Examined]:
@@ -245,9 +246,13 @@ def _path_of(where: str) -> Path:
 
 
 def _tables_in(place: Path) -> list[str]:
-    """The names of the tables in a directory, ascending."""
-    marks = (mark for mark in place.glob(f"*/{_MARK}") if _is_mark(mark))
-    return sorted(mark.parent.name.replace("@", ":") for mark in marks)
+    """Return the names of the tables in a directory, ascending.
+
+    Raises:
+        OSError: it cannot be read. From Python 3.12 on `Path.glob` would find no table then.
+    """
+    marks = (entry / _MARK for entry in place.iterdir())
+    return sorted(mark.parent.name.replace("@", ":") for mark in marks if _is_mark(mark))
 
 
 def _is_mark(path: Path) -> bool:
@@ -297,6 +302,8 @@ def _free_name(path: Path) -> Path:
 
 def _unusable(path: Path, problem: OSError) -> Unsupported:
     """The error of a directory that the system does not give."""
+    if is_shortage(problem):
+        return build_shortage_error(path)
     what = f"it cannot be used: {problem.strerror or problem}"
     return Unsupported(str(path), what, "a directory to write to")
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from rocksdict import AccessType, DbClosedError, Options, Rdict, WriteBatch, WriteOptions
 
+from rowkey.descriptors import SHORTAGE_TEXT, build_shortage_error
 from rowkey.engines.rocksdb.options import (
     changed_options,
     family_options,
@@ -231,6 +232,8 @@ def explained(path: Path, problem: Exception) -> Exception:
     text = str(problem)
     if isinstance(problem, DbClosedError):
         return Refused("table", f"{path.name} is closed", "an open table")
+    if SHORTAGE_TEXT in text:
+        return build_shortage_error(path)
     if "LOCK" in text or "lock hold" in text:
         return in_use(path)
     if any(words in text for words in _DISK_FULL):

@@ -49,8 +49,13 @@ class Damage:
 
 
 def logs_in(directory: Path) -> list[Path]:
-    """The logs of a RocksDB, oldest first."""
-    return sorted(path for path in directory.glob("*.log") if path.stem.isdigit())
+    """Return the logs of a RocksDB, oldest first.
+
+    Raises:
+        OSError: the directory cannot be read. From Python 3.12 on `Path.glob` would find no log.
+    """
+    files = directory.iterdir()
+    return sorted(path for path in files if path.suffix == ".log" and path.stem.isdigit())
 
 
 def find_damage(log: bytes, *, thorough: bool = False) -> Damage | None:
