@@ -6,8 +6,6 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Answers of `check` are kept where a test asks for it: others mend the code that answers.
-os.environ["ROWKEY_CACHE_DIR"] = ""
 # Tests start the command some hundred times: what Python compiles for it is kept, whatever a shell
 # says that is set up for programs which start once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

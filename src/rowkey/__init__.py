@@ -99,11 +99,21 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What the package offers, its room loaded when it is first asked for."""
     if name in _DOORS:
-        return import_module(f"rowkey.{name}")
+        return _import(f"rowkey.{name}")
     room, named = _NAMED.get(name) or (_ROOMS.get(name), name)
     if room is None:
         raise AttributeError(f"module 'rowkey' has no attribute {name!r}")
-    return getattr(import_module(f"rowkey.{room}"), named)
+    return getattr(_import(f"rowkey.{room}"), named)
+
+
+def _import(module: str) -> Any:
+    try:
+        return import_module(module)
+    except (OSError, ImportError) as problem:
+        from rowkey.descriptors import raise_shortage
+
+        raise_shortage(problem)
+        raise
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import explains_shortage
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -31,6 +33,7 @@ def lazily(room: str, files: Mapping[str, str]) -> Callable[[str], Any]:
             held, _, offered = name.partition("=")
             places[offered or held] = (f"{room}.{file}", held)
 
+    @explains_shortage
     def found(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")

@@ -14,6 +14,7 @@ from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class _Drawer(Mapping[str, type[K]]):
         return len(self.kinds if _points() else self.files)
 
 
+@explains_shortage
 def _only_kind(contract: type[K], module_name: str) -> type[K]:
     """The one concrete class that a file defines for the drawer."""
     module = import_module(module_name)
@@ -113,11 +115,6 @@ def _only_kind(contract: type[K], module_name: str) -> type[K]:
     concrete = [kind for kind in found if not isabstract(kind)]
     assert len(concrete) == 1, f"{module_name} must hold one kind, found {concrete}"
     return concrete[0]
-
-
-def any_from_outside() -> bool:
-    """Whether another package that is installed offers kinds."""
-    return bool(_points())
 
 
 @cache

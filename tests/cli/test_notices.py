@@ -216,8 +216,11 @@ def test_nothing_found_is_told_in_every_form(sarif: Draft4Validator) -> None:
 
 
 STRANGE = ["\n", "\r", "\x1b[31m", "\x7f", "\x9b", "%0A", "::", ",", "&", "<", "]]>", '"', "'", " ",
-           "\u202e", "\u2028", "\ufffe", "\U0001f511", "é", "\udcff", "\\", "#", "?"]  # fmt: skip
-"""What means something to a terminal, to GitHub, to XML or to a URI, or is no character at all."""
+           "\u202e", "\u2028", "\ufffe", "\U0001f511", "é", "\udcff", "\\", "#", "?",
+           "[a](b)"]  # fmt: skip
+"""What means something to a terminal, GitHub, XML, SARIF or a URI, or is no character at all."""
+EMBEDDED_LINK = re.compile(r"\[[^\]]*\]\([^)]+\)")
+"""What Microsoft's SARIF viewer makes a link of."""
 NAMES = st.lists(st.sampled_from([*STRANGE, "a", "b"]), min_size=1, max_size=8).map("".join)
 
 
@@ -241,6 +244,7 @@ def test_no_name_breaks_a_form(
     results = sarif_of(told["sarif"], sarif)["results"]
     uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
     assert {os.fsencode(file)} == {unquote_to_bytes(uri) for uri in uris}
+    assert not any(EMBEDDED_LINK.search(one["message"]["text"]) for one in results)
     assert len(results) == len(github_of(told["github"]))
     assert len(results) == len(list(junit_of(told["junit"]).iter("testcase")))
     assert all(line.isprintable() for line in told["text"].split("\n"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +17,6 @@ from tidy.tree import ROOT, Source, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 DESIGN = """\
 table  = "logs"
@@ -103,6 +104,21 @@ def test_a_drawer_loads_the_kinds_that_are_named(drawer: str, loaded: set[str]) 
 def test_what_is_asked_for_is_loaded(words: tuple[str, ...], needed: str, folder: Path) -> None:
     """The names above are those of modules that are there: other words do load them."""
     assert needed in loaded_by(folder, "check", "logs.toml", *words)
+
+
+def test_checking_twice_writes_no_file(tmp_path: Path) -> None:
+    """`check` answers from the files it is given, and leaves none behind, wherever it could."""
+    (tmp_path / "logs.toml").write_text(DESIGN)
+    folders = {name: str(tmp_path / name) for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
+    for path in folders.values():
+        Path(path).mkdir()
+    environment = {**os.environ, **folders, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("ROWKEY_CACHE_DIR", None)
+    command = [sys.executable, "-P", "-m", "rowkey", "check", "logs.toml"]
+    before = sorted(tmp_path.rglob("*"))
+    for _ in range(2):
+        subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, env=environment)
+    assert before == sorted(tmp_path.rglob("*"))
 
 
 def rooms_ajar() -> Iterator[Source]:

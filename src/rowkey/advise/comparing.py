@@ -10,6 +10,7 @@ from rowkey.advise.agreeing import scale_of
 from rowkey.advise.comparison import Compared, Comparison
 from rowkey.advise.measuring import measures_of, weights_of
 from rowkey.advise.weighing import Weight, encode_us, opened
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import DeclarationError, Incomparable, Mistake, SampleError, counted
 from rowkey.lint import check, look
 from rowkey.simulate import run_on
@@ -26,6 +27,7 @@ FEWEST_DESIGNS, MOST_DESIGNS = 2, 8
 """A design a column: more are no table that a person reads."""
 
 
+@explains_shortage
 def compare(
     designs: Sequence[Design],
     sample: str | Path | None = None,

@@ -17,12 +17,6 @@ def main() -> None:
     """Run the command and leave with its exit code."""
     if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout is not None and _printed():
         return
-    if sys.argv[1:2] == ["check"]:
-        from rowkey.cli.kept import again
-
-        left = again(sys.argv[2:])
-        if left is not None:
-            sys.exit(left)
     from rowkey.cli.group import main as run
 
     run()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
-import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.outputs import OUTPUT, Destination
+from rowkey.cli.csv_encoder import CsvEncoder
+from rowkey.cli.options import print_aside
+from rowkey.cli.outputs import OUTPUT, SPREADSHEET, Destination
 from rowkey.errors import escaped_json, printable
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ _WIDEST = 60
 
 
 def form_option(forms: Sequence[str]) -> Callable[[Any], Any]:
-    """The options `-f` and `-o` of a verb that can write these forms, the first unless told."""
+    """The options of a verb that can write rows in these forms, the first unless told."""
 
     def decorated(verb: Any) -> Any:
         chosen = click.option(
@@ -43,7 +45,7 @@ def form_option(forms: Sequence[str]) -> Callable[[Any], Any]:
             type=click.Choice(forms),
             help=f"How rows are written; told by the file's name, else {forms[0]}.",
         )
-        return chosen(OUTPUT(verb))
+        return chosen(OUTPUT(SPREADSHEET(verb)))
 
     return decorated
 
@@ -63,6 +65,8 @@ def write_rows(scan: Scan, to: Destination, *, at_once: bool = False) -> int:
     if to.form == "parquet":
         with to.binary() as sink:
             return _write_parquet(scan, sink)
+    if to.form == "csv":
+        return _write_csv(scan, to, at_once=at_once)
     with to.text() as out:
         return _write_text(scan, to.form, out, at_once=at_once)
 
@@ -135,11 +139,32 @@ def _write_text(scan: Scan, form: str, out: TextIO, *, at_once: bool) -> int:
         pieces = _array(rows, is_utf=is_utf)
     elif form == "jsonl":
         pieces = (f"{_as_json(row, is_utf=is_utf)}\n" for row in rows)
-    elif form == "csv":
-        pieces = _csv_lines(names, rows)
     else:
         pieces = _aligned(names, rows)
     out.writelines(pieces)
+    return rows.count
+
+
+def _write_csv(scan: Scan, to: Destination, *, at_once: bool) -> int:
+    """Write CSV, exact unless a terminal or a spreadsheet takes it; tell how many formulas."""
+    import pyarrow as pa
+
+    fields = scan.design.fields
+    text_columns = [name for name, field in fields.items() if field.type.arrow() == pa.string()]
+    rows = _Counted(_documents(scan, loadable=True, at_once=at_once))
+    with to.text() as out:
+        is_terminal = out.isatty()
+        if not is_terminal and isinstance(out, io.TextIOWrapper):
+            out.reconfigure(encoding="utf-8", errors="strict")  # `load` reads UTF-8 anywhere
+        encoder = CsvEncoder(
+            list(fields),
+            text_columns,
+            guards_formulas=to.is_spreadsheet,
+            escapes_controls=is_terminal,
+        )
+        out.writelines(encoder.encode_lines(rows))
+        out.flush()
+    print_aside(encoder.format_notes())
     return rows.count
 
 
@@ -207,57 +232,26 @@ def _array(rows: Iterable[dict[str, Any]], *, is_utf: bool) -> Iterator[str]:
     yield "[]\n" if before == "[" else "\n]\n"
 
 
-def _csv_lines(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """A line of names, then the rows.
-
-    Raises:
-        UsageError: a null of the only column, which no line could hold.
-    """
-    for values in chain([names], _values(names, rows)):
-        line = ",".join(map(_csv, values))
-        if not line:
-            what = f"{names[0]!r} is the only column, and a null in it is no line of CSV"
-            raise click.UsageError(f"{what}: take another form.")
-        yield f"{line}\n"
-
-
-_SPECIAL = re.compile(r'[,"\r\n]').search
-"""Finds what would end a value of CSV that is not quoted."""
-
-
-def _csv(value: Any) -> str:
-    """A value in CSV: nothing for null, two quotes for an empty text."""
-    if value is None:
-        return ""
-    text = _text(value)
-    if text and not _SPECIAL(text):
-        return text
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
-
-
 def _values(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[list[Any]]:
     return ([row[name] for name in names] for row in rows)
 
 
 def _aligned(names: Sequence[str], rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Columns side by side, as wide as the first rows need them."""
+    head = [_shown(name) for name in names]
     lines = ([_shown(value) for value in line] for line in _values(names, rows))
     first = list(islice(lines, _SHOWN_FIRST))
     widths = [
-        min(_WIDEST, max(len(line[at]) for line in [list(names), *first]))
-        for at in range(len(names))
+        min(_WIDEST, max(len(line[at]) for line in [head, *first])) for at in range(len(names))
     ]
-    for line in chain([list(names), ["-" * width for width in widths]], first, lines):
+    for line in chain([head, ["-" * width for width in widths]], first, lines):
         cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
         yield "  ".join(cells).rstrip() + "\n"
 
 
 def _shown(value: Any) -> str:
     """A value on one line of a terminal; nothing for null."""
-    text = "" if value is None else _text(value)
+    if value is None:
+        return ""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
     return text if text.isprintable() else repr(text)[1:-1]
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -165,6 +165,7 @@ def _show_usage(problem: click.ClickException) -> None:
 
 def _show(problem: Exception) -> int:
     """Print an error and give its exit code; what is told of many things is cut."""
+    from rowkey.descriptors import raise_shortage
     from rowkey.errors import (
         CorruptionError,
         DeclarationError,
@@ -173,6 +174,10 @@ def _show(problem: Exception) -> int:
         escaped,
     )
 
+    try:
+        raise_shortage(problem)
+    except Unsupported as shortage:
+        problem = shortage
     lines = str(problem).splitlines() or ["no word of what is wrong"]
     if isinstance(problem, DeclarationError) and len(lines) > _LISTED + 1:
         more, source = len(lines) - _LISTED, problem.source or "DESIGN"

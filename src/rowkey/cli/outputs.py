@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 import click
 
 from rowkey.cli.streams import Written
+from rowkey.descriptors import raise_shortage
 from rowkey.errors import Unsupported, printable
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ OUTPUT = click.option(
     metavar="FILE",
     help="Write to a file, whose name tells the form: .csv, .jsonl, .parquet, .arrow, and .gz "
     "behind them. It appears once it is whole.",
+)
+
+SPREADSHEET = click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="With CSV: put a ' before text that a spreadsheet would run as a formula. Such a file is "
+    "for reading, not for load.",
 )
 
 SUFFIXES = {
@@ -55,30 +63,38 @@ class Destination:
     Args:
         form: how they are written.
         path: the file, or None for standard output.
+        is_spreadsheet: whether a spreadsheet opens it, so that no cell may run as a formula.
     """
 
     form: str
     path: str | None = None
+    is_spreadsheet: bool = False
 
     @classmethod
-    def of(cls, form: str | None, path: str | None, forms: Sequence[str]) -> Destination:
+    def of(
+        cls, form: str | None, path: str | None, forms: Sequence[str], *, spreadsheet: bool = False
+    ) -> Destination:
         """The destination that the command line names.
 
         Args:
             form: as it was given; None if the file's name is to tell, else the first of `forms`.
             path: the file; None or `-` for standard output.
             forms: what the verb can write.
+            spreadsheet: whether `--spreadsheet` was given.
 
         Raises:
             UsageError: nothing tells the form, or it cannot be written there.
         """
-        if path is None or path == "-":
-            found = cls(form or forms[0])
+        path = None if path == "-" else path
+        chosen = form or (forms[0] if path is None else _form_told(path, forms))
+        if spreadsheet and chosen != "csv":
+            raise click.UsageError(f"--spreadsheet is for CSV, not {chosen}: give -f csv.")
+        found = cls(chosen, path, spreadsheet)
+        if path is None:
             if found.form in BINARY and sys.stdout.isatty():
                 what = "is for a file or another program, not a terminal"
                 raise click.UsageError(f"-f {found.form} {what}: give -o FILE.")
             return found
-        found = cls(form or _form_told(path, forms), path)
         if found.form == "parquet" and found.is_packed:
             raise click.UsageError(f"{printable(path)}: Parquet is compressed already; drop .gz.")
         return found
@@ -208,6 +224,7 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as problem:
+        raise_shortage(problem, path)
         why = getattr(problem, "strerror", None) or str(problem)
         if getattr(problem, "errno", None) in _OUTSIDE:
             raise Unsupported(str(path), f"cannot be written: {why}") from None

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
+from rowkey.descriptors import raise_shortage
 from rowkey.errors import RowError, did_you_mean
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def opened(name: str) -> Iterator[IO[str]]:
     try:
         stream = open(name, encoding="utf-8-sig", newline="")  # noqa: PTH123, SIM115 - or -
     except (OSError, ValueError) as problem:
+        raise_shortage(problem, name)
         why = getattr(problem, "strerror", None) or str(problem)
         raise RowError(name, f"the file cannot be read: {why}") from None
     with stream:

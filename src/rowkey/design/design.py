@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import check_table
+from rowkey.descriptors import explains_shortage
 from rowkey.design.cutting import bind_splits, prefixes_of
 from rowkey.design.dump import dumped, said, spelled
 from rowkey.design.load import Written, parsed, text_of
@@ -76,6 +77,7 @@ class Design:
         return cls.loads(text_of(path), source=str(path), directory=path.parent)
 
     @classmethod
+    @explains_shortage
     def loads(cls, text: str, *, source: str = "", directory: Path | None = None) -> Design:
         """The design of a text.
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import raise_shortage
 from rowkey.design.dump import toml_name
 from rowkey.design.paths import in_order, path_text, prefixes
 from rowkey.design.scanner import MOST_BYTES, Spot, Spots, scan, spans_of, spot_of, too_large
@@ -138,6 +139,7 @@ def text_of(path: Path) -> str:
         is_file = stat.S_ISREG(path.stat().st_mode)
         data = _beginning(path) if is_file else b""
     except (OSError, ValueError) as problem:
+        raise_shortage(problem, path)
         what = f"the file cannot be read: {getattr(problem, 'strerror', None) or problem}"
         raise DeclarationError([Mistake("", what)], str(path)) from None
     if not is_file:

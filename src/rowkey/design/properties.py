@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import ReadError
 from rowkey.keys import Order, Part, rows_that_meet
 from rowkey.plan import (
@@ -116,6 +117,7 @@ class Properties:
     remarks: tuple[str, ...]
 
 
+@explains_shortage
 def properties_of(design: Design, facts: Mapping[str, Facts] | None = None) -> Properties:
     """The properties of a design.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import DesignRefused, Refused, RowError, escaped, shown
 from rowkey.keys.bind import LONGEST
 from rowkey.keys.contract import Part, Row, Transform, nested
@@ -207,6 +208,7 @@ class Key:
             values |= part.read(piece or (NULL if part.takes_nulls else b""))
         return values
 
+    @explains_shortage
     def encode_batch(
         self, batch: pa.RecordBatch | pa.Table, *, salts: np.ndarray[Any, Any] | None = None
     ) -> pa.Array:
@@ -285,6 +287,7 @@ class Key:
         drawn = np.random.default_rng(self._salts.getrandbits(64))
         return drawn.integers(0, self.salt_count, count)
 
+    @explains_shortage
     def decode_batch(self, keys: pa.Array) -> pa.RecordBatch:
         """The fields that many row keys hold, as Arrow columns in the types of the fields.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.errors import DeclarationError
 from rowkey.lint.rewriting import rewritten
@@ -38,6 +39,7 @@ class Mended:
     done: tuple[Finding, ...]
 
 
+@explains_shortage
 def mended(
     design: Design,
     seen: Seen | None = None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import Refused, did_you_mean
 from rowkey.lint.contract import spoken
 from rowkey.lint.finding import SEVERITIES
@@ -69,6 +70,7 @@ class Findings:
         return tuple(one for one in self.found if one.rank >= least)
 
 
+@explains_shortage
 def check(
     design: Design,
     seen: Seen | None = None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import RowError, SampleError, counted
 from rowkey.heat import Came, declared_facts
 from rowkey.schema import SURE, Facts
@@ -70,6 +71,7 @@ class Seen:
         )
 
 
+@explains_shortage
 def look(
     design: Design,
     path: str | Path,

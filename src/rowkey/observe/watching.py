@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
+from rowkey.descriptors import explains_shortage
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Refused, Unsupported, counted
 from rowkey.observe.counting import Counted, between
@@ -328,6 +329,7 @@ def watch(
     return _watched(table, url, design, every_s, for_s, sleep, clock)
 
 
+@explains_shortage
 def _watched(
     table: str,
     url: str,

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import counted
 from rowkey.heat import CAUSES, Evidence, Finding, Measured
 from rowkey.regions import Boundaries, Growth, grow
@@ -30,6 +31,7 @@ IN_ORDER = 0.5
 three of ten events late it is still 0.7."""
 
 
+@explains_shortage
 def run(
     design: Design,
     sample: str | Path | None = None,

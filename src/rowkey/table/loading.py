@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import BORN
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import Refused, RowError, SampleError, shown
 from rowkey.keys import validate_batch
 from rowkey.table.changes import as_row_error
@@ -36,6 +37,7 @@ REMEMBERED_S = 2.0
 _WORD = "rowkey.load."
 
 
+@explains_shortage
 def load_blocks(now: Callable[[], Live], rows: pa.RecordBatch | pa.Table) -> int:
     """Put many rows, each after whatever was done to it before; gives how many.
 
@@ -153,6 +155,7 @@ class Loaded:
     assumed: tuple[str, ...] = ()
 
 
+@explains_shortage
 def load_file(
     table: Table,
     path: str | Path,

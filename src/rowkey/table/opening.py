@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_TABLE, check_stale, find_catalog_url, open_catalog
+from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Conflict, CorruptionError, Refused, Unsupported, shown
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rowkey.table.table import Table
 
 
+@explains_shortage
 def open_table(
     design: Design | str,
     url: str,
@@ -81,6 +83,7 @@ def open_table(
         return table
 
 
+@explains_shortage
 def create_table(
     design: Design,
     url: str,
@@ -117,6 +120,7 @@ def create_table(
         return table
 
 
+@explains_shortage
 def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> None:
     """Remove a table, its rows, and what is remembered of it; it may be damaged.
 

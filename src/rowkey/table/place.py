@@ -127,11 +127,11 @@ class Place:
             with suppress(ValueError, OverflowError, OSError):
                 made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
         what = f"the catalog {self.where} remembers the table {self.name}{made}; it is not there"
-        forget = f"have the catalog forget it: rowkey repair {self.url} DESIGN --yes"
-        remedy = f"Restore it from a copy; or if it was dropped, {forget}."
+        forget = f"rowkey repair {self.url} DESIGN --yes"
+        remedy = f"Restore it; or if it was dropped, have the catalog forget it: {forget}."
         if self.declared is not None:
             what += ", though it may lie elsewhere"
-            remedy = f"Take another name or catalog; restore it; or if it was dropped, {forget}."
+            remedy = f"Take another name or catalog. {remedy}"
         return CorruptionError(self.url, what, remedy=remedy)
 
     def make_once(

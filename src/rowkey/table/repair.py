@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rowkey.catalog import CATALOG_WORD, COUNTS, lapse, open_catalog, restored
+from rowkey.descriptors import explains_shortage
 from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import Conflict, Refused, RowkeyError, Unsupported, shown
 from rowkey.table.opening import check_arguments
@@ -39,6 +40,7 @@ class Repairable(Protocol):
         """Save what can be read of a table into another place."""
 
 
+@explains_shortage
 def verify_tables(
     url: str, tables: Sequence[str] = (), progress: Progress | None = None
 ) -> Iterator[Examination]:
@@ -61,6 +63,7 @@ def verify_tables(
             yield readable.examine(name, progress or _ignore)
 
 
+@explains_shortage
 def repair_tables(url: str, tables: Sequence[str]) -> Iterator[Repair]:
     """Mend tables where they lie: their descriptors, and their logs up to the first damage.
 
@@ -77,6 +80,7 @@ def repair_tables(url: str, tables: Sequence[str]) -> Iterator[Repair]:
             yield repairable.repair(name)
 
 
+@explains_shortage
 def save_tables(
     url: str,
     into: str,
@@ -199,6 +203,7 @@ class Lapse:
         return f"put back: {told}" if self.is_mended else f"To be put back: {told}."
 
 
+@explains_shortage
 def repair_catalog(design: Design, url: str, *, mend: bool = False) -> Lapse | None:
     """Look for what the catalog of a table has lost, and put it back as the table tells it.
 

@@ -14,6 +14,7 @@ from string import hexdigits
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
+from rowkey.descriptors import raise_shortage
 from rowkey.errors import SampleError, did_you_mean, printable
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ def opened(path: Path, meter: Meter | None = None) -> Iterator[IO[bytes]]:
     except FileNotFoundError:
         raise SampleError(str(path), "there is no such file") from None
     except _BROKEN as problem:
+        raise_shortage(problem, path)
         raise SampleError(str(path), f"cannot be read: {_reason(problem)}") from None
 
 

@@ -13,6 +13,7 @@ from rowkey.cells import Cell, Family, Kind, RowCells
 from rowkey.engines import Ask, Span, TableSpec, open_engine
 from rowkey.engines.backends.rocks import Rocks
 from rowkey.engines.rocksdb_files.descriptor import CREATING, Descriptor, write_descriptor
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError, Refused, Unsupported
 from rowkey.table import drop_table, repair_tables, verify_tables
 
@@ -44,6 +45,17 @@ def all_of(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCells]]:
     """Everything a table can be asked for."""
     (cursor,) = store.scan([Span()], RAW)
     return store.spec, list(cursor), store.get([b"z"], Ask(versions=9))
+
+
+def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From Python 3.12 on `glob` finds nothing where a directory cannot be read, and no error."""
+    with Rocks.open(str(tmp_path)) as engine:
+        written(engine)
+    monkeypatch.setattr("pathlib.Path.glob", lambda self, pattern: iter(()))
+    assert Rocks.is_there(str(tmp_path))
+    with Rocks.open(str(tmp_path)) as engine:
+        assert ["space:t.able"] == engine.tables()
+    assert list_logs(tmp_path / "space@t.able")
 
 
 def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from rowkey.advise.drafting.proposals import proposed_keys
 from rowkey.advise.drafting.roles import FEW_ROWS, assigned, reassigned
 from rowkey.advise.drafting.survey import surveyed
 from rowkey.advise.drafting.wording import REASONS, annotated, words_of_file
+from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.lint import Findings, Seen, check, look
 from rowkey.simulate import run
@@ -84,6 +85,7 @@ class _Tried:
         return (*heat, *(one.what for one in told))
 
 
+@explains_shortage
 def first_draft(
     path: str | Path,
     *,

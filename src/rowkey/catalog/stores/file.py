@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from rowkey.catalog.contract import Catalog, check_removed, check_version
 from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
+from rowkey.descriptors import raise_shortage
 from rowkey.durable import make_directory, replace_file, sync_directory
 from rowkey.errors import Unsupported
 
@@ -144,6 +145,7 @@ class File(Catalog):
         try:
             yield
         except OSError as problem:
+            raise_shortage(problem, path)
             what = problem.strerror or str(problem)
             raise Unsupported(str(path), f"the catalog cannot use it: {what}") from problem
 

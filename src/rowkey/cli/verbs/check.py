@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.kept import keeping
 from rowkey.cli.options import (
     EXIT_ZERO,
     FORMAT,
@@ -50,9 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option("--fix", is_flag=True, help="Write what has a safe fix into the files, and go on.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and nothing else.")
-@click.option("--no-cache", is_flag=True, help="Judge anew what has not changed, and keep nothing.")
 @EXIT_ZERO
-@keeping
 def command(
     designs: tuple[str, ...],
     sample: str | None,
@@ -72,9 +69,7 @@ def command(
     Rules look at the sample where there is one, given or declared, and else at the declaration. A
     finding is allowed by a comment on its line, or above it: `# rowkey: allow NAME - reason`.
     Leaves with 1 if a file has mistakes, or findings of the severity, or --diff has changes. A fix
-    never touches the key, and keeps comments. What was said without a sample is kept in
-    ROWKEY_CACHE_DIR, by default ~/.cache/rowkey, and said again while neither file nor code has
-    changed.
+    never touches the key, and keeps comments.
 
     \b
     rowkey check logs.toml

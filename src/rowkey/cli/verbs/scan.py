@@ -18,7 +18,7 @@ from rowkey.cli.tables import CATALOG, ON, opened
 @ORDER
 @LIMIT
 @click.option("--resume", metavar="TOKEN", help="Go on where an earlier scan stopped.")
-@click.option("--token", is_flag=True, help="Print where the scan stopped, on stderr.")
+@click.option("--token", is_flag=True, help="Print where the scan stopped, last on stderr.")
 @form_option(SHOWN)
 def command(
     design: str,
@@ -31,6 +31,7 @@ def command(
     output: str | None,
     *,
     token: bool,
+    spreadsheet: bool,
 ) -> None:
     """Print the rows that meet all conditions, in the order asked for, or write them to a file.
 
@@ -45,7 +46,7 @@ def command(
     from rowkey.cli.forms import write_rows
     from rowkey.cli.outputs import Destination
 
-    to = Destination.of(form, output, SHOWN)
+    to = Destination.of(form, output, SHOWN, spreadsheet=spreadsheet)
     with opened(design, url) as table:
         found = table.scan(conditions_of(where), order=order, limit=limit, resume=resume)
         count = write_rows(found, to, at_once=True)

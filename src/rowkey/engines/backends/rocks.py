@@ -9,6 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey import forks
+from rowkey.descriptors import build_shortage_error, is_shortage
 from rowkey.durable import make_directory, sync_directory
 from rowkey.engines.contract import Engine, Store
 from rowkey.engines.requests import TableSpec, now_ms
@@ -101,11 +102,11 @@ class Rocks(Engine):
         path = _path_of(where)
         try:
             path.stat()
+            return not path.is_dir() or _holds_lock(path) or bool(list_tables(path))
         except FileNotFoundError:
             return False
         except OSError as problem:
             raise _unusable(path, problem) from problem
-        return not path.is_dir() or _holds_lock(path) or bool(list_tables(path))
 
     def examine(
         self, name: str, progress: Callable[[int, int], None] = ignore_progress
@@ -287,5 +288,7 @@ def _holds_lock(place: Path) -> bool:
 
 def _unusable(path: Path, problem: OSError) -> Unsupported:
     """Return the error of a directory that the system does not give."""
+    if is_shortage(problem):
+        return build_shortage_error(path)
     what = f"it cannot be used: {problem.strerror or problem}"
     return Unsupported(str(path), what, "a directory to write to")

@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from rowkey.descriptors import SHORTAGE_TEXT, build_shortage_error, is_shortage
 from rowkey.engines.pairs import library
 from rowkey.engines.rocksdb_files.directory import (
     REPAIR_LOG,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _DISK_FULL = ("No space left on device", "File too large", "Disk quota exceeded")
 _READ_ONLY = ("Read-only file system", "Permission denied")
-_TOO_MANY_FILES = "Too many open files"
 _LOCKED = ("LOCK", "lock hold")
 _OWN_LOCK = "lock hold by current process"
 _FILE = re.compile(r"(\d{6,19}\.sst|MANIFEST-\d+|CURRENT|\d{6,19}\.log)\b")
@@ -43,6 +43,8 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
     text = str(problem)
     if isinstance(problem, library.DbClosedError):
         return Refused("table", f"{directory.name} is closed", "an open table")
+    if SHORTAGE_TEXT in text or is_shortage(problem):
+        return build_shortage_error(directory)
     if any(words in text for words in _LOCKED):
         return in_use(directory)
     if any(words in text for words in _DISK_FULL):
@@ -51,9 +53,6 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
         return Unsupported(str(directory), what, remedy=remedy)
     if any(words in text for words in _READ_ONLY):
         return Unsupported(str(directory), f"it cannot be written to ({text})")
-    if _TOO_MANY_FILES in text:
-        remedy = "Allow more open files: ulimit -n 4096."
-        return Unsupported(str(directory), "too many files are open", remedy=remedy)
     if text.startswith("Corruption") or _NOT_READ.search(text):
         return _explain_damage(directory, text)
     if isinstance(problem, OSError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, check_family
+from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.observe.describing.columns import fields_of, strange_columns
@@ -50,6 +51,7 @@ class Description:
     sampled: int
 
 
+@explains_shortage
 def describe(table: str, url: str) -> Description:
     """A live table as a design file that makes the same table again: families and regions.
 

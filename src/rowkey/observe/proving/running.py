@@ -7,6 +7,7 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
@@ -32,6 +33,7 @@ PHASES_MOST = 1_000
 MEGABYTE = 1 << 20
 
 
+@explains_shortage
 def prove(
     design: Design,
     url: str,

@@ -9,6 +9,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from rowkey.descriptors import explains_shortage
 from rowkey.errors import ReadError, Unsupported, shown
 from rowkey.plan import Residual, plan_read
 from rowkey.table.merge import Copies, Piece
@@ -210,6 +211,7 @@ class Scan:
         one.limit = 1 if self.limit is None else min(self.limit, 1)
         return next(iter(one), None)
 
+    @explains_shortage
     def count(self) -> int:
         """How many rows there are; `token` stays where it was.
 
@@ -221,6 +223,7 @@ class Scan:
             return count_of(one)
         return sum(1 for _ in one.plain_rows())
 
+    @explains_shortage
     def to_arrow(self) -> pa.Table:
         """All rows as one Arrow table, in the same order, in the types of the fields.
 
@@ -246,6 +249,7 @@ class Scan:
             raise ReadError("rows", f"batches of {shown(rows)} cannot be", "1 or more")
         return self._batches(rows)
 
+    @explains_shortage
     def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
         self._begin()
         for batch in resized(batches_of(self), rows):
@@ -257,6 +261,7 @@ class Scan:
         for batch in batches:
             (self.last,) = values_of(self, batch.slice(batch.num_rows - 1))
 
+    @explains_shortage
     def plain_rows(self) -> Iterator[dict[str, Any]]:
         """The rows as dictionaries, whatever class was asked for, in the order asked for."""
         self._begin()

@@ -1,0 +1,176 @@
+"""CSV of hostile rows: exact for `load`, harmless on a terminal and in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.command import run
+from cli.test_terminal import HOSTILE, moving
+from rowkey.cli.csv_encoder import FORMULA_STARTS, CsvEncoder
+
+DESIGN = """\
+table = "notes"
+key   = "[id]"
+
+[fields]
+id      = "u32"
+"=name" = { type = "text", nullable = true }
+delta   = { type = "i64", nullable = true }
+price   = { type = "decimal", precision = 9, scale = 2, nullable = true }
+ratio   = { type = "float64", nullable = true }
+kind    = { type = "choice", of = ["plain", "@work"], nullable = true }
+"a\\u2028b" = { type = "text", nullable = true }
+"""
+FORMULAS = ("=1+1", "+49 151", "-5", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1")
+ROWS: list[dict[str, Any]] = [
+    *({"id": n, "=name": text} for n, text in enumerate(FORMULAS)),
+    *({"id": 100 + n, "=name": text} for n, text in enumerate(HOSTILE)),
+    {"id": 200, "delta": -5, "price": "-5.00", "ratio": "-Infinity", "kind": "plain"},
+    {"id": 201, "=name": "a=1", "kind": "@work"},
+    {"id": 202, "=name": "größe '=1"},
+]
+N_FORMULAS = len(FORMULAS) + 2  # and a name, and a choice
+SCAN = ("scan", "notes.toml", "--on", "rocks:data", "-f", "csv")
+DUMP = ("dump", "notes.toml", "--on", "rocks:data", "-f", "csv")
+
+
+@pytest.fixture(autouse=True)
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, made the current one, with a table of hostile rows on `rocks:data`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.toml").write_text(DESIGN, "utf-8")
+    assert 0 == run("create", "notes.toml", "--on", "rocks:data").code
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+    assert 0 == run("put", "notes.toml", "--on", "rocks:data", stdin=lines).code
+    return tmp_path
+
+
+def run_on_terminal(*words: str) -> tuple[str, str]:
+    """What a process prints whose standard output is a terminal, and what it says on stderr."""
+    master, slave = os.openpty()
+    command = [sys.executable, "-m", "rowkey", *words]
+    with subprocess.Popen(command, stdout=slave, stderr=subprocess.PIPE) as process:
+        os.close(slave)
+        printed = b""
+        try:
+            while piece := os.read(master, 1 << 16):
+                printed += piece
+        except OSError:  # Linux says so that the last writer is gone
+            pass
+        os.close(master)
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+    assert 0 == process.returncode
+    return printed.decode().replace("\r\n", "\n"), said
+
+
+def parse(text: str) -> list[dict[str, str]]:
+    """The rows of CSV."""
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize(
+    "words", [SCAN, DUMP, (*DUMP, "--spreadsheet"), (*DUMP, "-o", "/dev/stdout")]
+)
+def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple[str, ...]) -> None:
+    """Each is an escape, in values and in names; the rest stays as it is."""
+    printed, said = run_on_terminal(*words)
+    assert ([], []) == (moving(printed), moving(said))
+    names = [row[next(key for key in row if "name" in key)] for row in parse(printed)]
+    assert {"web\\x1b[2J1", "a\\nb\\tc", "größe '=1"} <= set(names)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+@pytest.mark.parametrize("words", [SCAN, DUMP])
+def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
+    """Every character comes out as it was stored, in UTF-8 whatever the locale; `load` reads it."""
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    command = [sys.executable, "-m", "rowkey", *words]
+    done = subprocess.run(command, capture_output=True, check=True, env=env)
+    found = {row["id"]: row["=name"] for row in parse(done.stdout.decode())}
+    assert {str(row["id"]): row.get("=name", "") for row in ROWS} == found
+    Path("rows.csv").write_bytes(done.stdout)
+    assert 0 == run("create", "notes.toml", "--on", "rocks:again").code
+    assert 0 == run("load", "notes.toml", "rows.csv", "--on", "rocks:again").code
+    rows = [run("dump", "notes.toml", "--on", f"rocks:{place}").out for place in ("data", "again")]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("words", [SCAN, DUMP, (*DUMP, "-o", "notes.csv")])
+def test_cells_that_a_spreadsheet_runs_are_counted_once(words: tuple[str, ...]) -> None:
+    """Text only, names as well; numbers that begin with a minus are no formulas."""
+    begin = f"{N_FORMULAS} text cells begin with =, +, -, @, a tab or a line end"
+    fix = "a spreadsheet may run as a formula; write CSV for a spreadsheet with --spreadsheet"
+    found = run(*words)
+    assert [f"{begin}, which {fix}"] == [one for one in found.err.splitlines() if "cells" in one]
+
+
+def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
+    """Each gets a ' in front, the others stay, and it is said that `load` is not to read it."""
+    found = run(*DUMP, "--spreadsheet")
+    assert 0 == found.code
+    said = f"{N_FORMULAS} text cells got a ' in front: this CSV is for a spreadsheet, not for load"
+    assert f"{said}\n" == found.err
+    rows = parse(found.out)
+    assert [f"'{text}" for text in FORMULAS] == [row["'=name"] for row in rows[: len(FORMULAS)]]
+    numbers = rows[-3]
+    assert ("-5", "-5.00", "-Infinity") == (numbers["delta"], numbers["price"], numbers["ratio"])
+    assert ("a=1", "'@work") == (rows[-2]["'=name"], rows[-2]["kind"])
+
+
+def test_rows_without_formulas_are_written_without_a_word() -> None:
+    """Neither counted nor guarded: the file is the same with and without --spreadsheet."""
+    (design := Path("plain.toml")).write_text(DESIGN.replace('"=name"', "name"), "utf-8")
+    on = ("--on", "rocks:plain")
+    assert 0 == run("create", design, *on).code
+    assert 0 == run("put", design, *on, "id=1", "name=a-b", "delta=-7").code
+    plain = run("dump", design, *on, "-f", "csv")
+    assert plain == run("dump", design, *on, "-f", "csv", "--spreadsheet")
+    assert "" == plain.err
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "arrow"])
+def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
+    """Another form, given or told by the file's name, is wrong usage, and nothing is written."""
+    for words in (["-f", form], ["-o", f"notes.{form}"]):
+        found = run(*DUMP[:-2], *words, "--spreadsheet")
+        assert (2, "") == (found.code, found.out)
+        assert f"--spreadsheet is for CSV, not {form}: give -f csv." in found.err
+    assert not Path(f"notes.{form}").exists()
+
+
+@pytest.mark.parametrize("form", ["table", "json", "jsonl"])
+def test_other_forms_hold_no_such_character_either(form: str) -> None:
+    """In a pipe as on a terminal; names of columns, too."""
+    found = run(*SCAN[:-1], form)
+    assert ([], "") == (moving(found.out), found.err)
+    assert r"a\u2028b" in found.out
+
+
+CELLS = st.text(st.sampled_from([*FORMULA_STARTS, *",\"';x ", "\x1b", "\u202e", "é"]), max_size=4)
+
+
+@given(st.lists(st.tuples(st.none() | CELLS, st.integers(-9, 9)), max_size=5), st.booleans())
+def test_any_text_is_exact_or_guarded(cells: list[tuple[str | None, int]], guards: bool) -> None:
+    """What is read back is what was written, with a ' in front of exactly the counted cells."""
+    encoder = CsvEncoder(["t", "n"], ["t"], guards_formulas=guards, escapes_controls=False)
+    rows = [{"t": text, "n": number} for text, number in cells]
+    found = parse("".join(encoder.encode_lines(rows)))
+    risky = [text is not None and text[:1] in FORMULA_STARTS for text, _ in cells]
+    marks = ["'" if risk and guards else "" for risk in risky]
+    assert [f"{mark}{text or ''}" for mark, (text, _) in zip(marks, cells, strict=True)] == [
+        row["t"] for row in found
+    ]
+    assert [str(number) for _, number in cells] == [row["n"] for row in found]
+    assert sum(risky) == encoder.n_formulas

@@ -1,0 +1,127 @@
+"""Commands of a process that may open only a few files: each says so, and loses nothing."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.command import Outcome, run, run_apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ON = ("--on", "rocks:data")
+COMMANDS = {
+    "check": ("check", "things.toml", "--sample", "more.csv"),
+    "simulate": ("simulate", "things.toml", "--sample", "more.csv"),
+    "compare": ("compare", "things.toml", "things.toml", "--sample", "more.csv"),
+    "scan": ("scan", "things.toml", *ON),
+    "get": ("get", "things.toml", *ON, "host=web-1", "ts=1000"),
+    "load": ("load", "things.toml", "more.csv", *ON),
+    "dump": ("dump", "things.toml", *ON, "-o", "rows.parquet"),
+    "describe": ("describe", "things", *ON),
+}
+LIMITS = (5, 6, 9, 14)
+"""File descriptors of a process. Python itself needs two beside the three standard streams; the
+table has a dozen files, and some commands open their own after them."""
+MORE = "host,ts\n" + "".join(f"new-{n % 7},{n}\n" for n in range(3_000))
+REMEDY = "too many open files. Raise the limit with ulimit -n, or close what is open."
+
+
+def run_limited(folder: Path, limit: int, *words: str) -> Outcome:
+    """Run a command in a process that may have only some files open."""
+
+    def set_limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "rowkey", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=set_limit,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def count_rows() -> int:
+    """How many rows the table has, asked with all the files that are needed."""
+    return int(run("count", "things.toml", *ON).out)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_without_files_left_says_so(things: Path, name: str) -> None:
+    """It ends as ever, or with 4 and the remedy in one line; all rows are there afterwards."""
+    (things / "more.csv").write_text(MORE)
+    codes = set()
+    for limit in LIMITS if ON[0] in COMMANDS[name] else LIMITS[:1]:
+        found = run_limited(things, limit, *COMMANDS[name])
+        codes.add(found.code)
+        if found.code == 4:
+            assert ("", 1) == (found.out, found.err.count("\n"))
+            assert found.err.endswith(REMEDY + "\n")
+        else:
+            assert found.code in {0, 1}, found.err
+            assert "Traceback" not in found.err
+        assert count_rows() in ({5, 3_005} if name == "load" else {5})
+    assert (4 in codes) == (ON[0] in COMMANDS[name])
+    done = run_limited(things, 64, *COMMANDS[name])
+    assert done.code in {0, 1}
+    assert (3_005 if name == "load" else 5) == count_rows()
+
+
+REFUSE = """
+import errno, os, sys
+def refuse(event, given):
+    if event == "open" and {file!r} in str(given[0]).replace("__pycache__/", ""):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), given[0])
+sys.addaudithook(refuse)
+from rowkey.cli import main
+main()
+"""
+"""Runs a command in which one file cannot be opened, because too many are open."""
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("things.toml", ("check", "things.toml")),
+        ("more.csv", COMMANDS["compare"]),
+        ("rows.jsonl", ("encode", "things.toml", "rows.jsonl")),
+        ("pyarrow/__init__.", COMMANDS["scan"]),
+        ("lint/run.", COMMANDS["check"]),
+        ("transforms/bucket.", COMMANDS["check"]),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
+    things: Path, file: str, words: tuple[str, ...]
+) -> None:
+    """A design, a sample, rows, or a module that is imported late: the limit is named."""
+    (things / "more.csv").write_text(MORE)
+    (things / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
+    found = run_apart(things, REFUSE.format(file=file), *words)
+    assert (4, "", 1) == (found.code, found.out, found.err.count("\n"))
+    assert file in found.err
+    assert found.err.endswith(f": {REMEDY}\n")
+
+
+def test_a_library_that_the_linker_cannot_open_is_told_alike(things: Path) -> None:
+    """What the dynamic linker cannot open is an `ImportError` with the system's words."""
+    start = """
+import sys
+class Linker:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pyarrow":
+            what = "libarrow.so: cannot open shared object file: Too many open files"
+            raise ImportError(what, name=name, path="lib.so")
+sys.meta_path.insert(0, Linker())
+from rowkey.cli import main
+main()
+"""
+    found = run_apart(things, start, *COMMANDS["scan"])
+    assert (4, "", f"rowkey: lib.so: {REMEDY}\n") == (found.code, found.out, found.err)

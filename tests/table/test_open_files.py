@@ -1,0 +1,120 @@
+"""The interface for Python where a process has used up its file descriptors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import rowkey
+from rowkey.descriptors import explains_shortage, is_shortage, raise_shortage
+from rowkey.errors import RowError, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CALLS = {
+    "scan": "len(list(table.scan()))",
+    "count": "table.count()",
+    "to_arrow": "table.scan().to_arrow().num_rows",
+    "open_table": "rowkey.open(design, 'rocks:other')",
+    "run": "rowkey.simulate.run(design).operations",
+    "lint": "rowkey.lint.check(design)",
+    "compare": "rowkey.advise.compare([design, design], names=['a', 'b'])",
+    "describe": "rowkey.observe.describe('logs', 'rocks:data')",
+    "design": "rowkey.Design('more', '[digest(b)]', fields={'b': 'text'})",
+    "loads": 'rowkey.Design.loads(\'table = "t"\\nkey = "[desc(n)]"\\n[fields]\\nn = "i8"\')',
+}
+PROCESS = """
+import os, resource, rowkey, rowkey.simulate
+design = rowkey.Design("logs", "[n]", fields={"n": "u8"})
+with rowkey.open(design, "rocks:data") as table:
+    table.put({"n": 1})
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    held = []
+    try:
+        while True:
+            held.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        pass
+    try:
+        CALL
+    except rowkey.Unsupported as problem:
+        print(problem)
+    table.put({"n": 2})
+    for number in held:
+        os.close(number)
+    print([row["n"] for row in table.scan()])
+"""
+"""Opens a table, uses up all descriptors, makes a call, and reads the table once some are free.
+
+Packages and plugins are imported late, and functions import libraries: one package is loaded, so
+that its function gets as far.
+"""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_without_descriptors_says_so(name: str, tmp_path: Path) -> None:
+    """It raises `Unsupported` with the remedy; writes go on, and reads once some are closed."""
+    code = PROCESS.replace("CALL", CALLS[name])
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (0, "") == (done.returncode, done.stderr)
+    said, rows = done.stdout.splitlines()
+    assert said.endswith(
+        ": too many open files. Raise the limit with ulimit -n, or close what is open."
+    )
+    assert "[1, 2]" == rows
+
+
+FULL = OSError(errno.EMFILE, os.strerror(errno.EMFILE), "a.py")
+LINKER = ImportError("lib.so: cannot open shared object file: Too many open files", path="lib.so")
+
+
+def raised_from(problem: Exception, cause: Exception) -> Exception:
+    """An error with its cause."""
+    problem.__cause__ = cause
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_one"),
+    [
+        (FULL, True),
+        (OSError(errno.ENFILE, os.strerror(errno.ENFILE)), True),
+        (LINKER, True),
+        (raised_from(ImportError("numpy is broken"), LINKER), True),
+        (OSError(errno.ENOENT, os.strerror(errno.ENOENT), "a.py"), False),
+        (ImportError("no module named x"), False),
+        (RowError("message", "'Too many open files' is not a number"), False),
+    ],
+)
+def test_only_a_lack_of_descriptors_is_told_as_one(problem: Exception, is_one: bool) -> None:
+    """By the system's number or the linker's words, not by a text that somebody stored."""
+    assert is_one == is_shortage(problem)
+
+    @explains_shortage
+    def call() -> None:
+        raise problem
+
+    @explains_shortage
+    def generate() -> Iterator[int]:
+        yield 1
+        raise problem
+
+    for act in (call, lambda: list(generate())):
+        with pytest.raises(Unsupported if is_one else type(problem)):
+            act()
+
+
+def test_what_is_told_already_stays_as_it_is() -> None:
+    """An error of rowkey that says what is missing is not told again in other words."""
+    raise_shortage(raised_from(Unsupported("plugin", "it does not load"), FULL))
+    with pytest.raises(rowkey.Unsupported, match=r"^a\.py: too many open files"):
+        raise_shortage(raised_from(RowError("x", "is wrong"), FULL), "a.py")

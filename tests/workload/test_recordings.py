@@ -1,0 +1,58 @@
+"""Recordings that ship with the package name nobody: no address can be guessed from a token."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from hashlib import md5, sha1, sha256
+from importlib import resources
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import mmh3
+
+import rowkey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOG = Path(str(resources.files(rowkey))) / "examples" / "apache_access.log.gz"
+CRAWLERS = ("66.249", "157.55", "207.46", "100.43")
+"""Networks of search engines, whose clients are in this log as in any other: 262,144 addresses."""
+HASHES: tuple[Callable[[bytes], str], ...] = (
+    lambda text: md5(text).hexdigest(),
+    lambda text: sha1(text).hexdigest(),
+    lambda text: sha256(text).hexdigest(),
+    lambda text: f"{crc32(text):08x}",
+    lambda text: f"{mmh3.hash(text, signed=False):08x}",
+)
+LENGTHS = (8, 10, 12, 16, 32)
+"""Digits of a hash that are often kept."""
+
+
+def clients() -> set[str]:
+    """The clients of the log."""
+    lines = gzip.decompress(LOG.read_bytes()).decode("latin-1").splitlines()
+    assert 10_000 == len(lines)
+    return {line.split(" ", 1)[0] for line in lines}
+
+
+def test_no_client_is_the_hash_of_an_address() -> None:
+    """A hash without a secret is no secret: all addresses there are can be hashed in minutes."""
+    found = clients()
+    assert 1_753 == len(found)
+    assert all(re.fullmatch("h[0-9a-f]{10}", client) for client in found)
+    digits = {client[1:] for client in found}
+    for network, low, high in product(CRAWLERS, range(256), range(256)):
+        address = f"{network}.{low}.{high}".encode()
+        for make in HASHES:
+            text = make(address)
+            assert not {text[:length] for length in LENGTHS} & digits, address
+
+
+def test_the_packed_log_tells_neither_when_nor_from_what_it_was_made() -> None:
+    """The header of gzip has no time and no name, so that equal files are equal bytes."""
+    flags, time = LOG.read_bytes()[3], LOG.read_bytes()[4:8]
+    assert (0, bytes(4)) == (flags, time)
