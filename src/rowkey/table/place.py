@@ -127,8 +127,7 @@ class Place:
             with suppress(ValueError, OverflowError, OSError):
                 made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
         what = f"the catalog {self.where} remembers the table {self.name}{made}; it is not there"
-        forget = f"rowkey repair {self.url} DESIGN --yes"
-        remedy = f"Restore it; or if it was dropped, have the catalog forget it: {forget}."
+        remedy = f"Restore it; or if it was dropped, forget it: rowkey repair {self.url} DESIGN --yes."
         if self.declared is not None:
             what += ", though it may lie elsewhere"
             remedy = f"Take another name or catalog. {remedy}"
