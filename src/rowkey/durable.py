@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from hashlib import sha256
@@ -19,6 +20,8 @@ def make_directory(path: Path) -> None:
     """
     missing = []
     while not path.is_dir():
+        if os.path.lexists(path):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
         missing.append(path)
         path = path.parent
     for directory in reversed(missing):

@@ -36,7 +36,7 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     assert (1, "") == (done.code, done.err)
     told = f"{asked.out}logs: put back: 16 regions, generation 1, counts 0=16\n"
     assert told == done.out
-    assert (0, "0\n") == ((counted := run("count", "logs", "--on", ON)).code, counted.out)
+    assert (0, "0\n") == ((counted := run("count", "logs.toml", "--on", ON)).code, counted.out)
     again = run("repair", ON, "logs.toml")
     assert (0, "logs: nothing is lost\n", "") == (again.code, again.out, again.err)
 

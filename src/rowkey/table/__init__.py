@@ -4,9 +4,8 @@ from rowkey.table.batch import Batch
 from rowkey.table.generations.changing import Changed
 from rowkey.table.generations.counting import Buckets, CountedPart
 from rowkey.table.loading import Loaded, load_file, load_salts
-from rowkey.table.merge import merged
+from rowkey.table.made import spec_of
 from rowkey.table.opening import create_table, drop_table, open_table
-from rowkey.table.place import spec_of
 from rowkey.table.repair import (
     Lapse,
     repair_catalog,
@@ -15,6 +14,7 @@ from rowkey.table.repair import (
     verify_tables,
 )
 from rowkey.table.scans import Scan
+from rowkey.table.scans.merge import merged
 from rowkey.table.table import Table
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import RowCells
 from rowkey.engines import ALL, Ask
-from rowkey.table.merge import newest
+from rowkey.table.scans.merge import newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -27,20 +27,17 @@ from rowkey.catalog import (
     restored,
     standing,
 )
-from rowkey.engines import Ask, Span, TableSpec
+from rowkey.cells import check_table
 from rowkey.errors import (
     Conflict,
     CorruptionError,
-    DesignRefused,
-    DriftError,
-    Mistake,
     Refused,
     RowkeyError,
     Unsupported,
 )
-from rowkey.regions import to_binary
 from rowkey.table.generations.live import Following
 from rowkey.table.generations.ruling import AGAIN, TRIES, settle_told
+from rowkey.table.made import boundaries_of, compare_families, compare_made, has_rows, spec_of
 from rowkey.table.table import Table
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
 
     from rowkey.catalog import Catalog
     from rowkey.design import Design
-    from rowkey.engines import Engine, Store
+    from rowkey.engines import Engine
 
 
 def missing(url: str, name: str, engine: Engine) -> Refused:
@@ -62,27 +59,6 @@ def missing(url: str, name: str, engine: Engine) -> Refused:
 PAUSES_S = (0.05, 0.1, 0.2, 0.5)
 SHARED_PAUSES_S = (*PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 """How long is waited for a table that somebody else is just making; a cluster takes its time."""
-
-
-def spec_of(design: Design, splits: Sequence[bytes]) -> TableSpec:
-    """The table of a design, as an engine makes it: its families, boundaries and words.
-
-    The word that tells a table from another one of the same name is left out; it is given to each
-    table when that is made.
-
-    Args:
-        design: the design.
-        splits: row keys that regions begin with, ascending.
-
-    >>> from rowkey.design import Design
-    >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
-    >>> spec_of(design, ()).attributes["rowkey.counts"]
-    '0=4'
-    """
-    declared = design.declaration.catalog
-    words = {} if declared is None else {CATALOG_WORD: declared}
-    kept = {**words, **Entry.of(design, splits, 0).words}
-    return TableSpec(design.table, tuple(design.families.values()), tuple(splits), kept)
 
 
 class Place:
@@ -123,11 +99,13 @@ class Place:
         It is never made again in place of what was lost.
         """
         opened, made = entry.generations[0].opened_ms, ""
-        if opened is not None:
-            with suppress(ValueError, OverflowError, OSError):
+        with suppress(ValueError, OverflowError, OSError):
+            if opened is not None:
                 made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
         what = f"the catalog {self.where} remembers the table {self.name}{made}; it is not there"
-        remedy = f"Restore it; or if it was dropped, forget it: rowkey repair {self.url} DESIGN --yes."
+        remedy = (
+            f"Restore it; or if it was dropped, forget it: rowkey repair {self.url} DESIGN --yes."
+        )
         if self.declared is not None:
             what += ", though it may lie elsewhere"
             remedy = f"Take another name or catalog. {remedy}"
@@ -176,12 +154,12 @@ class Place:
         has already is left until the table is there, for somebody may just be making that.
         """
         before = self.catalog.read(design.table)
-        if before is not None and before.is_made and not self.engine.has(self.name):
+        if before and before.is_made and not self.engine.has(self.name):
             raise self.lost_table(before)
         if not may_create:
             remedy = "Create it first: rowkey create."
             raise Refused(self.url, f"there is no table {design.table}", remedy=remedy)
-        keys = _boundaries(design) if splits is None else tuple(splits)
+        keys = boundaries_of(design) if splits is None else tuple(splits)
         if before is not None and self.declared is not None:
             # Of our own place it is what a crash has left; elsewhere it may be another table's.
             what = f"{self.declared} remembers a table {design.table} already"
@@ -204,7 +182,7 @@ class Place:
                 self._unremember(version)
             raise
         self._remember_made(entry)
-        _compare_made(spec, made)
+        compare_made(spec, made)
 
     def _remember_made(self, entry: Entry) -> None:
         """Have the table remembered as it was made: what was there may be of another one.
@@ -234,7 +212,7 @@ class Place:
     def remembered(self, clock: Callable[[], int]) -> Table:
         """The table of a name, under the design that the catalog has."""
         if not self.is_made:
-            lost = self.catalog.read(self.name)
+            lost = None if any(check_table(self.name)) else self.catalog.read(self.name)
             if lost is not None and lost.is_made:
                 raise self.lost_table(lost)
             raise missing(self.url, self.name, self.engine)
@@ -328,7 +306,7 @@ class Place:
         entry = restored(self.name, self.kept, starts, found)
         key = entry.design.key
         key.require_decodable()
-        if key.is_coded and _has_rows(store):
+        if key.is_coded and has_rows(store):
             what = f"{self.name} has rows whose codes nobody else knows"
             raise Unsupported("words", what, "a key without code, or a table without rows")
         return entry
@@ -339,62 +317,7 @@ class Place:
         """The table of a design, from what was asked of the catalog at a time."""
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
         store = self.engine.table(design.table)
-        _compare_families(design, store)
+        compare_families(design, store)
         lease = Lease(self.catalog, design.table, entry, self.max_stale_s, since=since)
         following = Following(design, lease, dictionary, self.engine, store)
         return Table(following, self.engine, store, self.catalog)
-
-
-def _boundaries(design: Design) -> tuple[bytes, ...]:
-    """The row keys at which regions begin, by the design alone.
-
-    Raises:
-        DesignRefused: they follow from a sample.
-    """
-    if design.cut.needs_sample or design.cut.needs_count:
-        lacks = "a sample" if design.cut.needs_sample else "the number of regions"
-        what = f"the boundaries need {lacks}"
-        remedy = "Give splits=, or make the table by rowkey create --sample FILE."
-        raise DesignRefused("splits", what, remedy=remedy)
-    return design.cut.boundaries(design.key).splits
-
-
-def _has_rows(store: Store) -> bool:
-    """Whether a table has any row."""
-    with store.scan([Span()], Ask(limit=1))[0] as cursor:
-        return next(iter(cursor), None) is not None
-
-
-def _compare_families(design: Design, store: Store) -> None:
-    """Compare the families of a table with those it was designed with: others may alter it.
-
-    Raises:
-        DriftError: one is missing, or is another.
-    """
-    there = {family.name: family for family in store.described[0]}
-    found = [
-        Mistake(f"families.{one.name}", f"the table has {there.get(one.name)}", str(one))
-        for one in design.families.values()
-        if there.get(one.name) != one
-    ]
-    if found:
-        raise DriftError(design.table, found)
-
-
-def _compare_made(asked: TableSpec, store: Store) -> None:
-    """Compare a table that was made with what was asked for.
-
-    Raises:
-        DriftError: it is another.
-    """
-    made = store.spec
-    found = [
-        Mistake(f"families.{one.name}", "the engine made it otherwise", str(one))
-        for one in asked.families
-        if one not in made.families
-    ]
-    if tuple(region.start for region in store.regions())[1:] != asked.splits:
-        said = ", ".join(to_binary(split) for split in asked.splits[:3])
-        found.append(Mistake("splits", "regions begin elsewhere", said))
-    if found:
-        raise DriftError(asked.name, found)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine, Store
     from rowkey.keys import Dictionary, Key
     from rowkey.plan import Explanation
-    from rowkey.table.merge import Piece
+    from rowkey.table.scans.merge import Piece
 
 LOOKS = 30
 """Times that a count which must wait looks at the catalog, about; no two closer than the least

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Refused
-from rowkey.table.merge import Piece, piece_of
+from rowkey.table.scans.merge import Piece, piece_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
     from rowkey.rows import Opening
-    from rowkey.table.merge import Copies
+    from rowkey.table.scans.merge import Copies
     from rowkey.table.scans.tokens import Token
 
     Found = tuple[bytes, bytes, list[Cell]]

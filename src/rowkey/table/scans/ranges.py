@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rowkey.engines import Ask, Span
-from rowkey.table.merge import gathered, late, merged
+from rowkey.table.scans.merge import gathered, late, merged
 from rowkey.table.scans.pieces import (
     behind,
     close_all,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
-    from rowkey.table.merge import Piece
+    from rowkey.table.scans.merge import Piece
     from rowkey.table.scans.scan import Scan
 
 PAGE = 64

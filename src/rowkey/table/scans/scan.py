@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.descriptors import explains_shortage
 from rowkey.errors import ReadError, Unsupported, shown
 from rowkey.plan import Residual, plan_read
-from rowkey.table.merge import Copies, Piece
 from rowkey.table.models import maker
 from rowkey.table.scans.blocks import (
     batches_of,
@@ -22,6 +21,7 @@ from rowkey.table.scans.blocks import (
     schema_of,
     values_of,
 )
+from rowkey.table.scans.merge import Copies, Piece
 from rowkey.table.scans.ranges import pieces_of
 from rowkey.table.scans.sorting import best_of
 from rowkey.table.scans.tokens import Token, digest_of, read_token
