@@ -1,63 +1,33 @@
 """A disk that fails while a table is used: reads, writes and syncs that fail at the n-th call.
 
-`runtime.py PLACE WORK STATE MODE STICKY` runs with the shim loaded; it prints a line of JSON for
+`runtime.py PLACE WORK MODE STICKY STEP` runs with the shim loaded; it prints a line of JSON for
 each fault that was tried. Each probe is run again and again, with the first call failing, then the
-second, until it runs through without meeting its fault.
+second, and so on until it runs through without meeting its fault; after the first STEP calls some
+are passed over, a STEP-th part of those before.
 """
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import json
-import os
 import shutil
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rowkey
 from reliability.places import COUNTED, DESIGN, row_of, rows_of
 from reliability.probes import PROBES, REFUSED, RIGHT, WRONG
+from reliability.shim import Shim
 from rowkey.errors import RowkeyError
 from rowkey.table import repair_tables, save_tables, verify_tables
 
-MODES = {
-    "read error": (1, errno.EIO),
-    "disk full": (2, errno.ENOSPC),
-    "sync error": (3, errno.EIO),
-    "read-only": (4, errno.EROFS),
-}
-"""By what happens, the mode of the shim and the error."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MOST = 400
 """Calls at which a probe is let fail, if it makes so many."""
-
-_SHIM = ctypes.CDLL(os.environ.get("LD_PRELOAD") or None)
-
-
-class Faults:
-    """The shim, armed for one directory.
-
-    Args:
-        place: the directory.
-        what: what happens, of `MODES`.
-        sticky: whether it goes on happening.
-    """
-
-    def __init__(self, place: Path, what: str, *, sticky: bool) -> None:
-        self.place, (self.mode, self.number), self.sticky = place, MODES[what], sticky
-
-    def arm(self, nth: int) -> None:
-        """Let the n-th call fail; all of them if it is 0."""
-        where = os.fsencode(self.place)
-        _SHIM.shim_arm(where, self.mode, self.number, ctypes.c_long(nth), int(self.sticky))
-
-    def disarm(self) -> int:
-        """Let everything work; gives how many calls there were."""
-        calls: int = _SHIM.shim_disarm()
-        return calls
-
 
 NEW = {**row_of(COUNTED + 40), "v": "new"}
 """What is put by the probe `put`."""
@@ -108,34 +78,34 @@ def _write(table: rowkey.Table, probe: str) -> str:
 USES = (*PROBES[1:-1], "put", "flush", "compact")
 
 
-def _try(place: Path, probe: str, faults: Faults, nth: int) -> tuple[str, str, int]:
+def _try(place: Path, probe: str, shim: Shim, arm: Callable[[], None]) -> tuple[str, str, int]:
     """Run a probe with a fault; gives the verdict, what is wrong, and how many calls there were."""
     url = f"rocks:{place}"
     calls = 0
     try:
         if probe == "open":
-            faults.arm(nth)
+            arm()
             table = rowkey.open(DESIGN, url)
             problem = ""
-            calls = faults.disarm()
+            calls = shim.disarm()
             table.close()
         elif probe == "repair":
-            faults.arm(nth)
+            arm()
             problem = _repair(place)
         else:
             table = rowkey.open(DESIGN, url)
             try:
-                faults.arm(nth)
+                arm()
                 problem = _use(table, probe)
-                calls = faults.disarm()
+                calls = shim.disarm()
             finally:
                 with suppress(RowkeyError):  # what it was told by then is asked for below
                     table.close()
     except RowkeyError:
-        return REFUSED, "", max(calls, faults.disarm())
+        return REFUSED, "", max(calls, shim.disarm())
     except Exception as error:  # noqa: BLE001 - whatever it is, it was not meant
-        return WRONG, f"{type(error).__name__}: {error}", max(calls, faults.disarm())
-    return WRONG if problem else RIGHT, problem, max(calls, faults.disarm())
+        return WRONG, f"{type(error).__name__}: {error}", max(calls, shim.disarm())
+    return WRONG if problem else RIGHT, problem, max(calls, shim.disarm())
 
 
 def _repair(place: Path) -> str:
@@ -178,26 +148,25 @@ def _after(place: Path, probe: str, verdict: str) -> str:
 
 def main() -> None:
     """Try all faults of one kind."""
-    place, work, _, what, sticky = sys.argv[1:]
+    place, work, what, sticky, step = sys.argv[1:]
     copy = Path(work) / "used"
-    faults = Faults(copy, what, sticky=sticky == "sticky")
-    probes = ("open", *USES, "repair")
-    for probe in probes:
+    shim = Shim(copy)
+    for probe in ("open", *USES, "repair"):
         nth = 1
         while nth <= MOST:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(place, copy)
-            verdict, problem, calls = _try(copy, probe, faults, nth)
+            arm = partial(shim.fail, what, nth, sticky=sticky == "sticky")
+            verdict, problem, calls = _try(copy, probe, shim, arm)
             if not problem:
                 problem = _after(copy, probe, verdict)
                 verdict = WRONG if problem else verdict
-            told = {"probe": probe, "verdict": verdict, "problem": problem}
-            told |= {"nth": str(nth), "calls": str(calls)}
+            told = {"probe": probe, "verdict": verdict, "problem": problem, "call": nth}
             sys.stdout.write(json.dumps(told) + "\n")
             sys.stdout.flush()
             if calls < nth:  # it has run through without its fault
                 break
-            nth += max(1, nth // 12)
+            nth += max(1, nth // int(step))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* Calls of the C library that fail on demand, for files below one directory.
+/* Calls of the C library that fail on demand, or are noted, for files below one directory.
  *
  * Loaded by LD_PRELOAD; the test that runs in the process arms it by `shim_arm` and asks `shim_hits`
  * how many calls were counted. What it counts depends on the mode: reads, or changes of the disk.
@@ -16,11 +16,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { OFF, READS, WRITES, SYNCS, READ_ONLY };
+enum { OFF, READS, WRITES, SYNCS, READ_ONLY, NOTE };
 
 static char prefix[PATH_MAX];
 static volatile int mode = OFF, error_number = 0, sticky = 0;
 static volatile long nth = 0, hits = 0;
+static char noted[1 << 20];
+static volatile long length_noted = 0;
 
 void shim_arm(const char *directory, int what, int number, long at, int stays) {
     mode = OFF;
@@ -28,9 +30,13 @@ void shim_arm(const char *directory, int what, int number, long at, int stays) {
     error_number = number;
     nth = at;
     sticky = stays;
-    hits = 0;
+    hits = length_noted = 0;
+    memset(noted, 0, sizeof noted);
     mode = what;
 }
+
+/* What was created, renamed and synced since the directory was armed, a line each. */
+const char *shim_noted(void) { return noted; }
 
 long shim_disarm(void) {
     mode = OFF;
@@ -59,6 +65,23 @@ static int is_file_below(int file) {
     return is_below(path);
 }
 
+static void note(const char *what, const char *path) {
+    char line[PATH_MAX + 32];
+    if (mode != NOTE) return;
+    long length = snprintf(line, sizeof line, "%s %s\n", what, path);
+    long at = __sync_fetch_and_add(&length_noted, length);
+    if (at + length < (long)sizeof noted) memcpy(noted + at, line, length);
+}
+
+static void note_file(const char *what, int file) {
+    char link[64], path[PATH_MAX];
+    if (mode != NOTE || !is_file_below(file)) return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = 0;
+    note(what, path);
+}
+
 /* Whether a call that is counted is to fail: the n-th, those from it on, or all if n is 0. */
 static int fails(void) {
     long now = __sync_add_and_fetch(&hits, 1);
@@ -76,6 +99,7 @@ static int refuses_open(const char *path, int flags) {
     if (!is_below(path)) return 0;
     if (mode == READ_ONLY && changes) return fails();
     if (mode == WRITES && (flags & O_CREAT) && access(path, F_OK) != 0) return fails();
+    if (mode == NOTE && (flags & O_CREAT) && access(path, F_OK) != 0) note("create", path);
     return 0;
 }
 
@@ -135,6 +159,7 @@ WRITES_FILE(ftruncate64, int, (int file, off64_t size), (file, size))
     int name(int file) { \
         REAL(name); \
         if (mode == SYNCS && is_file_below(file) && fails()) return -1; \
+        note_file("sync", file); \
         return real(file); \
     }
 SYNCS_FILE(fsync)
@@ -147,11 +172,18 @@ SYNCS_FILE(fdatasync)
         return real given; \
     }
 CHANGES_PATH(unlink, (const char *path), (path))
-CHANGES_PATH(rename, (const char *path, const char *target), (path, target))
 CHANGES_PATH(rmdir, (const char *path), (path))
+
+int rename(const char *path, const char *target) {
+    REAL(rename);
+    if (mode == READ_ONLY && is_below(path) && fails()) return -1;
+    if (is_below(target)) note("rename", target);
+    return real(path, target);
+}
 
 int mkdir(const char *path, mode_t bits) {
     REAL(mkdir);
+    if (is_below(path) && access(path, F_OK) != 0) note("create", path);
     if ((mode == READ_ONLY || mode == WRITES) && is_below(path) && access(path, F_OK) != 0 && fails())
         return -1;
     return real(path, bits);

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 
+from ramdisk import RAM
 from reliability.matrix import CRASHED, Outcome, damage_files
 from reliability.places import STATES, make_place
 from reliability.probes import REFUSED, RIGHT, WRONG
 from reliability.record import record
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 FEW = {"flip": 1, "truncation": 1, "zeros": 1, "deletion": 1}
 MANY = {"flip": 200, "truncation": 40, "zeros": 40, "deletion": 1}
@@ -29,17 +32,24 @@ def require_no_silence(outcomes: list[Outcome]) -> None:
     assert sum(one.count(RIGHT) for one in outcomes)
 
 
-def test_one_fault_of_each_kind_in_each_file(tmp_path: Path) -> None:
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder in memory."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        yield Path(folder)
+
+
+def test_one_fault_of_each_kind_in_each_file(folder: Path) -> None:
     """Of a table whose process was killed, with rows in its log."""
-    place = make_place(tmp_path / "place", "killed")
-    require_no_silence(damage_files(place, tmp_path, "killed", FEW))
+    place = make_place(folder / "place", "killed")
+    require_no_silence(damage_files(place, folder, "killed", FEW))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("state", STATES)
-def test_hundreds_of_faults_in_each_file(state: str, tmp_path: Path) -> None:
+def test_hundreds_of_faults_in_each_file(state: str, folder: Path) -> None:
     """200 flipped bits, 40 cuts and 40 stretches of zeros in each file, and each file gone."""
-    place = make_place(tmp_path / "place", state)
-    outcomes = damage_files(place, tmp_path, state, MANY)
+    place = make_place(folder / "place", state)
+    outcomes = damage_files(place, folder, state, MANY)
     record(f"files {state}", [one.document() for one in outcomes])
     require_no_silence(outcomes)

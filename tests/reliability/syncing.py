@@ -1,0 +1,51 @@
+"""What is brought to disk, and when, while a table is made, changed, flushed and dropped.
+
+`syncing.py PLACE` runs with the shim loaded; it prints a line of JSON for each step.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rowkey
+from reliability.places import DESIGN, row_of
+from reliability.shim import Shim
+from rowkey.catalog import open_catalog
+from rowkey.table import drop_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def main() -> None:
+    """Do each step, and print what was created, renamed and synced."""
+    place = Path(sys.argv[1])
+    url = f"rocks:{place / 'above' / 'data'}"
+    shim = Shim(place)
+
+    def step(name: str, call: Callable[[], object]) -> None:
+        shim.note()
+        call()
+        told = [(what, str(path)) for what, path in shim.noted()]
+        sys.stdout.write(json.dumps({"step": name, "noted": told}) + "\n")
+
+    step("create", lambda: rowkey.open(DESIGN, url).close())
+    with rowkey.open(DESIGN, url) as table:
+        step("put", lambda: table.put(row_of(1)))
+        step("put with sync", lambda: table.put(row_of(2), sync=True))
+        step("flush", table.flush)
+    with closing(open_catalog(f"file:{place / 'above' / 'data' / '.catalog'}")) as catalog:
+        entry = catalog.read("t")
+        assert entry is not None
+        step("catalog", lambda: catalog.write("t", replace(entry, max_stale_s=30), entry.version))
+        step("note", lambda: catalog.note("t", "load", "1"))
+    step("drop", lambda: drop_table(DESIGN, url))
+
+
+if __name__ == "__main__":
+    main()
