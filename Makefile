@@ -24,8 +24,9 @@ demo: $(READY)  # judge six designs on two real recordings that ship with rowkey
 test: $(READY) check  # everything CI runs: style, types, walls, docs, laws, the Java oracles
 	$(PYTEST) -m "not long"
 
-test-long: $(READY)  # the same laws with deeper loops, and what each part took
+test-long: $(READY)  # the same laws with deeper loops; writes docs/reliability.md
 	HYPOTHESIS_PROFILE=long $(PYTEST) --durations=40
+	$(BIN)/python tools/reliability.py
 
 VERSION ?= 2.5.13-hadoop3
 test-hbase: $(READY)  # what is asked of a cluster, asked of another HBase: make test-hbase VERSION=...

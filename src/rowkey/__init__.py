@@ -110,7 +110,7 @@ def _import(module: str) -> Any:
     try:
         return import_module(module)
     except (OSError, ImportError) as problem:
-        from rowkey.descriptors import raise_shortage
+        from rowkey.open_file_limit import raise_shortage
 
         raise_shortage(problem)
         raise

@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import explains_shortage
+from rowkey.open_file_limit import explains_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,6 +7,7 @@ doing there is never finished.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Final, Protocol
 from weakref import WeakSet
 
@@ -41,8 +42,9 @@ def inherited_error(name: str) -> Refused:
 
 
 def _reset_all() -> None:
-    for resource in list(_RESOURCES):
-        resource.reset_in_child()
+    with ExitStack() as stack:  # whatever one of them raises, the others are reset
+        for resource in list(_RESOURCES):
+            stack.callback(resource.reset_in_child)
 
 
 os.register_at_fork(after_in_child=_reset_all)

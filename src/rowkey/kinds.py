@@ -14,8 +14,8 @@ from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import Unsupported
+from rowkey.open_file_limit import explains_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

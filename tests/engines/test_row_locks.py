@@ -1,209 +1,399 @@
-"""Threads that wait for a row, or for all of them: in turn, and not forever."""
+"""Locks of rows: who waits for whom, in which order, and for how long."""
 
 from __future__ import annotations
 
+import random
+import re
+import sys
 import time
+from collections import Counter
 from contextlib import ExitStack
-from functools import partial
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
+from rowkey.engines.ordering import row_locks
 from rowkey.engines.ordering.row_locks import RowLocks
 from rowkey.errors import Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+ROWS = [b"%d" % number for number in range(6)]
 
 
 @pytest.fixture
 def locks() -> RowLocks:
-    """Locks that nobody holds."""
+    """Locks that no thread has."""
     return RowLocks()
 
 
 @pytest.fixture
-def running() -> Iterator[ExitStack]:
-    """Ends what runs."""
+def holders() -> Iterator[ExitStack]:
+    """Ends the threads that a test started."""
     with ExitStack() as stack:
         yield stack
 
 
+@pytest.fixture
+def switch_threads_often() -> Iterator[None]:
+    """Makes Python switch threads every microsecond."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def lock_rows(
+    locks: RowLocks, rows: list[bytes] | None, *, exclusive: bool
+) -> AbstractContextManager[None]:
+    """Return a block for which some rows are locked, or all of them."""
+    return locks.all_locked() if rows is None else locks.locked(rows, exclusive=exclusive)
+
+
 class Holder(Thread):
-    """A thread that has some rows, or all, until it is told to let go."""
+    """A thread that locks some rows, or all, and holds them until a test releases it."""
 
     def __init__(
         self,
         locks: RowLocks,
         rows: list[bytes] | None,
-        done: list[str],
-        running: ExitStack,
+        order: list[str],
+        holders: ExitStack,
         *,
         exclusive: bool = True,
         name: str = "",
     ) -> None:
-        super().__init__(daemon=True)
-        self.locks, self.rows, self.done, self.exclusive = locks, rows, done, exclusive
-        self.told = name or ("all" if rows is None else b" ".join(rows).decode())
-        self.has, self.lets_go = Event(), Event()
-        running.callback(self.join, 10)
-        running.callback(self.lets_go.set)
+        label = name or ("all" if rows is None else b" ".join(rows).decode())
+        super().__init__(daemon=True, name=label)
+        self.locks, self.rows, self.order, self.exclusive = locks, rows, order, exclusive
+        self.acquired, self.released = Event(), Event()
+        holders.callback(self.join, 10)
+        holders.callback(self.released.set)
         self.start()
 
     def run(self) -> None:
-        rows = self.rows
-        locked = (
-            self.locks.all_locked()
-            if rows is None
-            else self.locks.locked(rows, exclusive=self.exclusive)
-        )
-        with locked:
-            self.has.set()
-            self.done.append(self.told)
-            self.lets_go.wait(30)
+        with lock_rows(self.locks, self.rows, exclusive=self.exclusive):
+            self.order.append(self.name)
+            self.acquired.set()
+            self.released.wait(30)
+
+    def wait_until_locked(self) -> Holder:
+        assert self.acquired.wait(10)
+        return self
 
 
-def until(is_so: Callable[[], object]) -> None:
-    """Wait until other threads have come so far."""
+class LockChecker:
+    """Counts which rows are locked, and notes each lock that excludes another one."""
+
+    def __init__(self) -> None:
+        self.guard = Lock()
+        self.locked = {True: Counter[bytes](), False: Counter[bytes]()}
+        self.problems: list[str] = []
+        self.unguarded: Counter[bytes] = Counter()
+        self.expected: Counter[bytes] = Counter()
+
+    def visit(self, rows: list[bytes], *, exclusive: bool) -> None:
+        """Check some rows that the caller has locked, and change them if exclusively."""
+        with self.guard:
+            self.locked[exclusive].update(rows)
+            for row in rows:
+                if self.locked[True][row] > exclusive or (exclusive and self.locked[False][row]):
+                    self.problems.append(f"{row!r} is locked exclusively and otherwise")
+            self.expected.update(rows if exclusive else ())
+        before = {row: self.unguarded[row] for row in rows}
+        time.sleep(0)
+        for row in rows:
+            if exclusive:
+                self.unguarded[row] = before[row] + 1
+            elif self.unguarded[row] != before[row]:
+                self.problems.append(f"{row!r} changed while it was locked shared")
+        with self.guard:
+            self.locked[exclusive].subtract(rows)
+
+
+def wait_for_waiting(locks: RowLocks, count: int) -> None:
+    """Wait until as many requests wait for others."""
     for _ in range(20_000):
-        if is_so():
-            return
+        with locks._mutex:
+            requests = locks._load_requests.union(*locks._row_requests.values())
+            if sum(bool(request.blockers) for request in requests) == count:
+                return
         time.sleep(0.001)
-    raise AssertionError(is_so)
+    raise AssertionError(count)
 
 
 def is_free(locks: RowLocks) -> bool:
-    """Whether nobody holds anything, or waits."""
-    return not (
-        locks._exclusive or locks._shared or locks._loads or locks._lines or locks._load_waiters
-    )
+    """Whether no thread has rows locked, or waits."""
+    return not (locks._row_requests or locks._exclusive_requests or locks._load_requests)
 
 
-def test_changes_that_depend_on_nothing_come_together(locks: RowLocks, running: ExitStack) -> None:
-    """Two of one row, a batch of many, and a load."""
-    holders = [
-        Holder(locks, rows, [], running, exclusive=False)
+def join_all(threads: list[Thread]) -> None:
+    """Wait until threads end."""
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_shared_locks_exist_together(locks: RowLocks, holders: ExitStack) -> None:
+    """Two changes of one row, a batch and two loads all hold their locks at once."""
+    threads = [
+        Holder(locks, rows, [], holders, exclusive=False).wait_until_locked()
         for rows in ([b"a"], [b"a"], [b"c", b"a", b"b", b"a"], None, None)
     ]
-    assert all(one.has.wait(10) for one in holders)
-    for one in holders:
-        one.lets_go.set()
-        one.join(10)
+    for thread in threads:
+        thread.released.set()
+        thread.join(10)
     assert is_free(locks)
 
 
 @pytest.mark.parametrize("others", [[b"row"], [b"another", b"row"], None])
-def test_a_change_that_depends_on_a_row_comes_alone(
-    locks: RowLocks, running: ExitStack, others: list[bytes] | None
+def test_an_exclusive_lock_is_alone(
+    locks: RowLocks, holders: ExitStack, others: list[bytes] | None
 ) -> None:
-    """Puts of the row, batches with it and loads wait for it, and it for them."""
-    done: list[str] = []
-    first = Holder(locks, [b"row"], done, running)
-    assert first.has.wait(10)
-    second = Holder(locks, others, done, running, exclusive=False, name="second")
+    """Puts of the row, batches with it and loads wait for the lock, and the lock for them."""
+    order: list[str] = []
+    first = Holder(locks, [b"row"], order, holders).wait_until_locked()
+    second = Holder(locks, others, order, holders, exclusive=False, name="second")
+    wait_for_waiting(locks, 1)
     with locks.locked([b"elsewhere"], exclusive=False):
-        assert not second.has.wait(0.05)
-    first.lets_go.set()
-    assert second.has.wait(10)
-    third = Holder(locks, [b"row"], done, running, name="third")
-    assert not third.has.wait(0.05)
-    second.lets_go.set()
-    assert third.has.wait(10)
+        assert order == ["row"]
+    first.released.set()
+    assert second.acquired.wait(10)
+    third = Holder(locks, [b"row"], order, holders, name="third")
+    wait_for_waiting(locks, 1)
+    assert order == ["row", "second"]
+    second.released.set()
+    assert third.acquired.wait(10)
 
 
-def test_a_load_waits_only_for_those_that_came_before(locks: RowLocks, running: ExitStack) -> None:
-    """However many come to have other rows meanwhile: they come after it."""
-    done: list[str] = []
-    first = Holder(locks, [b"first"], done, running)
-    assert first.has.wait(10)
-    loading = Holder(locks, None, done, running)
-    until(lambda: locks._load_waiters)
-    others = [Holder(locks, [b"%d" % n], done, running) for n in range(4)]
-    until(lambda: len(locks._lines) == 4)
-    with locks.locked([b"another"], exclusive=False):  # what is only put does not wait
+def test_a_load_waits_only_for_earlier_changes(locks: RowLocks, holders: ExitStack) -> None:
+    """Exclusive changes of free rows come after a load that waits, and shared ones do not."""
+    order: list[str] = []
+    first = Holder(locks, [b"first"], order, holders).wait_until_locked()
+    load = Holder(locks, None, order, holders)
+    wait_for_waiting(locks, 1)
+    others = [Holder(locks, [b"%d" % n], order, holders) for n in range(4)]
+    wait_for_waiting(locks, 5)
+    with locks.locked([b"another"], exclusive=False):
         pass
-    first.lets_go.set()
-    assert loading.has.wait(10)
-    assert not any(other.has.is_set() for other in others)
-    loading.lets_go.set()
-    assert all(other.has.wait(10) for other in others)
-    assert ["first", "all"] == done[:2]
+    first.released.set()
+    assert load.acquired.wait(10)
+    assert not any(other.acquired.is_set() for other in others)
+    load.released.set()
+    assert all(other.acquired.wait(10) for other in others)
+    assert ["first", "all"] == order[:2]
 
 
-def test_loads_do_not_keep_out_who_came_before(locks: RowLocks, running: ExitStack) -> None:
-    """However many loads there are, one of them later than the one that waits for a row."""
-    first = Holder(locks, None, [], running)
-    assert first.has.wait(10)
-    second = Holder(locks, [b"row"], [], running)
-    until(lambda: locks._lines)
-    third = Holder(locks, None, [], running)
-    assert not third.has.wait(0.05)
-    first.lets_go.set()
-    assert second.has.wait(10)
-    second.lets_go.set()
-    assert third.has.wait(10)
+def test_a_load_does_not_overtake_an_earlier_change(locks: RowLocks, holders: ExitStack) -> None:
+    """An exclusive change that waits for one load comes before the next load."""
+    first = Holder(locks, None, [], holders).wait_until_locked()
+    second = Holder(locks, [b"row"], [], holders)
+    wait_for_waiting(locks, 1)
+    third = Holder(locks, None, [], holders)
+    wait_for_waiting(locks, 2)
+    first.released.set()
+    assert second.acquired.wait(10)
+    assert not third.acquired.is_set()
+    second.released.set()
+    assert third.acquired.wait(10)
 
 
-def test_a_row_goes_to_those_who_wait_in_turn(locks: RowLocks, running: ExitStack) -> None:
-    """Who came first is first, whether it is to come alone or not."""
-    done: list[str] = []
-    first = Holder(locks, [b"row"], done, running)
-    assert first.has.wait(10)
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_no_later_change_overtakes_a_batch(
+    locks: RowLocks, holders: ExitStack, *, exclusive: bool
+) -> None:
+    """A batch that waits for one row comes before later changes of its other rows."""
+    order: list[str] = []
+    first = Holder(locks, [b"0"], order, holders).wait_until_locked()
+    batch = Holder(locks, ROWS, order, holders, exclusive=exclusive, name="batch")
+    wait_for_waiting(locks, 1)
+    others = [Holder(locks, [row], order, holders) for row in ROWS]
+    wait_for_waiting(locks, 1 + len(others))
+    with locks.locked([b"no row of the batch"], exclusive=True):
+        first.released.set()
+        assert batch.acquired.wait(10)
+    assert order == ["0", "batch"]
+    batch.released.set()
+    assert all(other.acquired.wait(10) for other in others)
 
-    def change(number: int) -> None:
-        with locks.locked([b"row"], exclusive=bool(number % 2)):
-            done.append(str(number))
 
-    def stands(length: int) -> bool:
-        return len(locks._lines.get(b"row", ())) == length
+def test_a_row_is_granted_in_order_of_arrival(locks: RowLocks, holders: ExitStack) -> None:
+    """Exclusive and shared changes of one row alternate as they arrived."""
+    order: list[str] = []
+    first = Holder(locks, [b"row"], order, holders).wait_until_locked()
+    threads = [first]
+    for number in range(12):
+        name, exclusive = str(number), bool(number % 2)
+        threads.append(Holder(locks, [b"row"], order, holders, exclusive=exclusive, name=name))
+        wait_for_waiting(locks, number + 1)
+    for thread in threads:
+        thread.wait_until_locked().released.set()
+    assert order == ["row", *map(str, range(12))]
 
-    waiting = [Thread(target=change, args=(number,)) for number in range(12)]
-    for number, thread in enumerate(waiting):
+
+def test_a_batch_that_waits_has_no_row_locked(locks: RowLocks, holders: ExitStack) -> None:
+    """A batch, two exclusive changes and a load come in order where they once deadlocked."""
+    # The batch had `a` and waited for `b`; the change of `a` waited for the batch, the load for
+    # that change, the change of the free row `c` for the load, and then the batch for `c`.
+    order: list[str] = []
+    first = Holder(locks, [b"b"], order, holders).wait_until_locked()
+    others: list[tuple[str, list[bytes] | None, bool]] = [
+        ("batch", [b"a", b"b", b"c"], False),
+        ("change of a", [b"a"], True),
+        ("load", None, False),
+        ("change of c", [b"c"], True),
+    ]
+    threads = []
+    for number, (name, rows, exclusive) in enumerate(others):
+        threads.append(Holder(locks, rows, order, holders, exclusive=exclusive, name=name))
+        wait_for_waiting(locks, number + 1)
+    for thread in (first, *threads):
+        thread.wait_until_locked().released.set()
+    assert order == ["b", "batch", "change of a", "load", "change of c"]
+
+
+@pytest.mark.usefixtures("switch_threads_often")
+def test_batches_exclusive_changes_and_loads_exclude_each_other(locks: RowLocks) -> None:
+    """Eight threads lock rows in all ways and never time out or meet a conflicting lock."""
+    checker, ended = LockChecker(), list[int]()
+    locks.timeout_s = 30
+
+    def change_rows(seed: int) -> None:
+        choice = random.Random(seed)
+        for _ in range(500):
+            kind = choice.choice(["batch", "batch", "change", "changes", "load"])
+            rows = choice.sample(ROWS, 1 if kind == "change" else choice.randint(2, 4))
+            exclusive = kind in {"change", "changes"}
+            with lock_rows(locks, None if kind == "load" else rows, exclusive=exclusive):
+                checker.visit(ROWS if kind == "load" else rows, exclusive=exclusive)
+        ended.append(seed)
+
+    threads = [Thread(target=change_rows, args=(seed,), daemon=True) for seed in range(8)]
+    for thread in threads:
         thread.start()
-        until(partial(stands, number + 1))
-    first.lets_go.set()
-    for thread in waiting:
-        thread.join(10)
-    alone = [number for number in done if number != "row" and int(number) % 2]
-    assert [str(number) for number in range(1, 12, 2)] == alone
+    join_all(threads)
+    assert (checker.problems, sorted(ended)) == ([], list(range(8)))
+    assert checker.expected == checker.unguarded
     assert is_free(locks)
 
 
-def test_batches_never_wait_for_each_other(locks: RowLocks) -> None:
-    """Rows are locked in one order, whatever order they are given in."""
-    rows = [b"%d" % number for number in range(20)]
+@pytest.mark.usefixtures("switch_threads_often")
+@pytest.mark.parametrize("kind", ["load", "batch", "exclusive batch"])
+def test_nothing_starves_while_others_keep_coming(locks: RowLocks, kind: str) -> None:
+    """Fifty loads or batches over all rows end while six threads lock rows without a pause."""
+    locks.timeout_s = 30
+    rows, exclusive = None if kind == "load" else ROWS, kind == "exclusive batch"
+    stopped = Event()
 
-    def work(turn: int) -> None:
-        for number in range(100):
-            start = (turn * 7 + number) % 20
-            with locks.locked(rows[start:] + rows[:start], exclusive=number % 3 == 0):
-                pass
+    def keep_changing(seed: int) -> None:
+        choice = random.Random(seed)
+        while not stopped.is_set():
+            with locks.locked(choice.sample(ROWS, 2), exclusive=True):
+                time.sleep(0)
 
-    threads = [Thread(target=work, args=(turn,), daemon=True) for turn in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-        assert not thread.is_alive()
+    threads = [Thread(target=keep_changing, args=(seed,), daemon=True) for seed in range(6)]
+    with ExitStack() as stack:
+        stack.callback(join_all, threads)
+        stack.callback(stopped.set)
+        for thread in threads:
+            thread.start()
+        for _ in range(50):
+            with lock_rows(locks, rows, exclusive=exclusive):
+                time.sleep(0)
     assert is_free(locks)
 
 
-def test_nobody_waits_forever(locks: RowLocks, running: ExitStack) -> None:
-    """After a while it is told, and nobody stands in line who has gone."""
-    first = Holder(locks, [b"row"], [], running)
-    assert first.has.wait(10)
-    locks.longest_wait_s = 0.01
-    for exclusive in (False, True):
-        with (
-            pytest.raises(Unsupported, match=r"row 726f77: other threads .* turn within 0.01 s\."),
-            locks.locked([b"a", b"row"], exclusive=exclusive),
-        ):
+def expect_timeout(
+    locks: RowLocks, rows: list[bytes] | None, problem: str, *, exclusive: bool = True
+) -> None:
+    """Check what a thread is told that waits too long for some rows, or for all."""
+    sentence = f"{problem}. This change was not made. Try again, with fewer threads"
+    with pytest.raises(Unsupported, match=re.escape(sentence)):  # noqa: SIM117
+        with lock_rows(locks, rows, exclusive=exclusive):
             pass
-    with pytest.raises(Unsupported, match=r"all rows: other threads"), locks.all_locked():
-        pass
-    first.lets_go.set()
+
+
+def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None:
+    """A thread that waits too long is told which row is locked, and leaves no request."""
+    first = Holder(locks, [b"row"], [], holders).wait_until_locked()
+    locks.timeout_s = 0.01
+    for exclusive in (False, True):
+        problem = "row 726f77: not free within 0.01 s; another thread has it locked"
+        expect_timeout(locks, [b"a", b"row", b"z"], problem, exclusive=exclusive)
+    problem = "all rows: not free within 0.01 s; another thread has a row locked"
+    expect_timeout(locks, None, problem)
+    first.released.set()
     first.join(10)
     assert is_free(locks)
-    with locks.locked([b"row"], exclusive=True), locks.locked([b"a"], exclusive=True):
+    with locks.all_locked(), locks.locked([], exclusive=True):
         pass
+
+
+def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> None:
+    """The message tells a lock of another thread from an earlier change that waits, too."""
+    first = Holder(locks, None, [], holders).wait_until_locked()
+    batch = Holder(locks, [b"a", b"b"], [], holders)
+    wait_for_waiting(locks, 1)
+    locks.timeout_s = 0.01
+    waits = "not free within 0.01 s; an earlier change waits"
+    expect_timeout(locks, [b"b", b"c"], f"row 62: {waits} for it", exclusive=False)
+    expect_timeout(locks, None, f"all rows: {waits}")
+    expect_timeout(
+        locks, [b"c", b"d"], "row 63: not free within 0.01 s; another thread has it locked"
+    )
+    first.released.set()
+    assert batch.acquired.wait(10)
+
+
+def test_a_timeout_frees_those_that_waited_behind(locks: RowLocks, holders: ExitStack) -> None:
+    """A change that waits for a batch only is granted when the batch gives up."""
+    first = Holder(locks, [b"a"], [], holders).wait_until_locked()
+    batch_lock = locks.locked([b"a", b"b"], exclusive=True)
+    batch = Thread(target=pytest.raises, args=(Unsupported, batch_lock.__enter__), daemon=True)
+    locks.timeout_s = 0.5
+    batch.start()
+    wait_for_waiting(locks, 1)
+    locks.timeout_s = 30
+    with locks.locked([b"b"], exclusive=True):
+        assert not first.released.is_set()
+    batch.join(10)
+
+
+def test_an_interrupt_leaves_no_lock(
+    locks: RowLocks, holders: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that is interrupted while it waits leaves no request."""
+
+    class InterruptedEvent(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            raise KeyboardInterrupt
+
+    first = Holder(locks, [b"a"], [], holders).wait_until_locked()
+    monkeypatch.setattr(row_locks, "Event", InterruptedEvent)
+    with pytest.raises(KeyboardInterrupt), locks.locked([b"a", b"b"], exclusive=True):
+        pass
+    wait_for_waiting(locks, 0)
+    first.released.set()
+    first.join(10)
+    assert is_free(locks)
+
+
+def test_a_lock_granted_at_the_timeout_counts(
+    locks: RowLocks, holders: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread whose wait times out has its rows if they were released just before."""
+
+    class LateEvent(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            first.released.set()
+            first.join(10)
+            return False
+
+    first = Holder(locks, [b"a"], [], holders).wait_until_locked()
+    monkeypatch.setattr(row_locks, "Event", LateEvent)
+    with locks.locked([b"a"], exclusive=True):
+        assert not is_free(locks)
+    assert is_free(locks)

@@ -1,7 +1,7 @@
 """A process that forks with a table open, in one of several arrangements, again and again.
 
 `forking.py ARRANGEMENT ENGINE DIRECTORY COUNT` prints `ok` once every child, and the table itself,
-are as they should be after each fork.
+are as they should be after each fork. For the engine `hbase` the directory is a cluster's URL.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import rowkey
 from rowkey.errors import Refused
+from rowkey.table import drop_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-DESIGN = rowkey.Design(
-    "t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": {"type": "i64", "nullable": True}}
-)
+KEY = "[bucket(id, 4)][id]"
+FIELDS: dict[str, Any] = {"id": "u32", "n": {"type": "i64", "nullable": True}}
+DESIGN = rowkey.Design("t", KEY, fields=FIELDS)
 LONGEST_S = 30.0
 """Seconds within which each child must end."""
 
@@ -77,9 +79,9 @@ def use_all(table: rowkey.Table) -> None:
         lambda: table.buckets,
         lambda: table.set_buckets(8),
         table.close,
-        table.store.close,
-        lambda: table.store.get([b"x"]),
     ]
+    if table.engine.name != "hbase":  # the client of a cluster connects again by itself
+        uses += [table.store.close, lambda: table.store.get([b"x"])]
     for number, use in enumerate(uses):
         assert is_refused(use), number
 
@@ -234,15 +236,47 @@ def child_opens(url: str, turn: int) -> None:
             assert -turn == table.get(id=turn)["n"]
 
 
+def child_on_a_cluster(url: str, turn: int) -> None:
+    """A child refuses its parent's table of a cluster, and what it opens itself works."""
+    design = rowkey.Design(f"forked.{token_hex(4)}.t", KEY, fields=FIELDS)
+    row = {"id": turn, "n": turn}
+
+    def work() -> None:
+        with rowkey.open(design.table, url) as own:
+            assert row == own.get(id=turn)
+            own.put({"id": 100, "n": 1})
+            assert {"n": 3} == own.increment({"id": 100}, n=2)
+            assert [row["id"], 100] == [one["id"] for one in own.scan()]
+            own.delete(id=100)
+            assert 0 == forked(lambda: use_all(own))
+
+    table = rowkey.open(design, url)
+    table.put(row)
+    with busy(table) if turn % 2 else _nothing():
+        assert 0 == forked(lambda: use_all(table))
+        assert 0 == forked(lambda: use_all(table), leaves=sys.exit)
+    if turn % 2 == 0:
+        assert 0 == forked(work)
+        assert 0 == forked(work, leaves=sys.exit)
+        assert 1 == table.count()
+    assert {"n": turn + 1} == table.increment({"id": turn}, n=1)
+    table.close()
+    drop_table(design.table, url)
+
+
 ARRANGEMENTS = {one.__name__: one for one in (pool, both_write, child_ends, child_opens)}
 
 
 def main() -> None:
     """Fork as often as is asked."""
     name, engine, directory, count = sys.argv[1:]
-    for turn in range(int(count)):
+    if engine == "hbase":
+        url, arrange = directory, child_on_a_cluster
+    else:
         url = f"memory:{directory}" if engine == "memory" else f"rocks:{directory}/data"
-        ARRANGEMENTS[name](url, turn)
+        arrange = ARRANGEMENTS[name]
+    for turn in range(int(count)):
+        arrange(url, turn)
     sys.stdout.write("ok\n")
 
 

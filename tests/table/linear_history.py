@@ -7,22 +7,29 @@ import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
+from math import inf
 from random import Random
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import rowkey
+from rowkey.errors import Unsupported
 from table.linear_checker import Operation, is_linearizable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 THREADS = 8
 ROWS = 4
 """Rows that are changed at the same time."""
 EACH = 30
 """Operations of a thread in a round."""
+ROUNDS = 8
+"""Rounds in which the same rows are changed."""
 
 FIELDS: dict[str, Any] = {
     "id": "u64",
@@ -34,6 +41,10 @@ FIELDS: dict[str, Any] = {
 COLUMNS = ("a", "b", "n", "s")
 ABSENT = None
 """The state of a row that is not there; else it is the values of `COLUMNS`."""
+
+UNKNOWN = "unknown"
+"""The result of a change that was refused with the remark that it may have been made: such an
+operation never ends, so it may have happened at any time after it began, or not before all else."""
 
 State = tuple[Any, ...] | None
 
@@ -57,7 +68,7 @@ def step(state: State, done: Operation) -> tuple[bool, State]:
             values = {**dict.fromkeys(COLUMNS), **done.given}
         case "increment":
             values["n"] = (values["n"] or 0) + done.given
-            if values["n"] != done.result:
+            if done.result not in (UNKNOWN, values["n"]):
                 return False, state
         case "append":
             values["s"] = (values["s"] or "") + done.given
@@ -68,9 +79,10 @@ def step(state: State, done: Operation) -> tuple[bool, State]:
 
 def _check(values: dict[str, Any], done: Operation, state: State) -> tuple[bool, State]:
     (column, expected), given = done.given
-    if (values[column] == expected) is not done.result:
+    is_equal = values[column] == expected
+    if done.result not in (UNKNOWN, is_equal):
         return False, state
-    if not done.result:
+    if not is_equal:
         return True, state
     values |= given
     return True, tuple(values[name] for name in COLUMNS)
@@ -100,13 +112,15 @@ class Client:
         for name in self.random.choices(names, weights, k=count_of):
             getattr(self, f"do_{name}")(self.random.choice(rows), rows)
 
-    def _note(self, row: int, name: str, given: Any, call: Callable[[], Any]) -> Any:
+    def _note(self, row: int, name: str, given: Any, call: Callable[[], Any]) -> None:
         start = time.perf_counter()
-        result = call()
-        self.noted.append(
-            (row, Operation(name, given, result, start, time.perf_counter(), self.thread))
-        )
-        return result
+        try:
+            result, stop = call(), time.perf_counter()
+        except Unsupported as refusal:
+            if "which may be lost" not in str(refusal):
+                raise
+            result, stop = UNKNOWN, inf
+        self.noted.append((row, Operation(name, given, result, start, stop, self.thread)))
 
     def _values(self, *, nulls: bool) -> dict[str, Any]:
         """New values of some columns, or that they are taken away."""
@@ -165,7 +179,7 @@ class Client:
     def do_check_and_put(self, row: int, _: list[int]) -> None:
         column = self.random.choice(("a", "b", "n"))
         expected = self.seen[row].get(column) if self.random.random() < 0.8 else None
-        given = self._values(nulls=False)
+        given = self._values(nulls=True)
 
         def call() -> bool:
             return self.table.check_and_put({"id": row, **given}, **{column: expected})
@@ -197,8 +211,48 @@ def switching_often() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
+@dataclass(frozen=True, slots=True)
+class RowHistory:
+    """What threads did to one row in one round.
+
+    Args:
+        row: its number.
+        initial: its state before the round, when nobody changed it.
+        operations: what was done, in any order.
+    """
+
+    row: int
+    initial: State
+    operations: list[Operation]
+
+    @property
+    def is_linearizable(self) -> bool:
+        """Whether some order explains all results."""
+        return is_linearizable(self.operations, step, self.initial)
+
+    def __str__(self) -> str:
+        lines = [f"row {self.row}, at first {self.initial}"]
+        ordered = sorted(self.operations, key=lambda one: one.start)
+        zero = ordered[0].start
+        for one in ordered:
+            times = f"{(one.start - zero) * 1e3:9.3f} {(one.stop - zero) * 1e3:9.3f} ms"
+            lines.append(f"{times} thread {one.thread} {one.name} {one.given} -> {one.result}")
+        return "\n".join(lines)
+
+
+def require_linearizable(histories: Iterable[RowHistory]) -> None:
+    """Fail with the shortest history that no order explains, if there is one."""
+    violations = [one for one in histories if not one.is_linearizable]
+    if violations:
+        shortest = min(violations, key=lambda one: len(one.operations))
+        pytest.fail(f"no order explains this history\n{shortest}", pytrace=False)
+
+
 class Histories:
-    """Rounds of threads on a table, each with rows of its own, and their verdicts.
+    """Rounds of threads that change a few rows, and what they saw of each row.
+
+    Between two rounds nobody changes anything, so that each round is judged by itself and only one
+    is in memory. The rows of a round are those of the round before, or new ones every `ROUNDS`.
 
     Args:
         tables: the clients that threads use, in turn.
@@ -208,15 +262,20 @@ class Histories:
 
     def __init__(self, tables: list[rowkey.Table], seed: int, threads: int = THREADS) -> None:
         self.tables, self.threads = tables, threads
-        self.random, self.seed = Random(seed), seed
+        self.random = Random(seed)
         self.numbers = count(1)
-        self.rows = count(1)
-        self.operations = 0
+        self.next_rows = count(1)
+        self.states: dict[int, State] = {}
+        """The rows of the round and what they are."""
+        self.rounds = self.rows = self.operations = self.unknown = 0
 
-    def play(self, each: int = EACH) -> list[list[Operation]]:
-        """Play one round; gives the history of each row."""
-        rows = [next(self.rows) for _ in range(ROWS)]
-        seed = self.random.getrandbits(32)
+    def play(self, each: int = EACH) -> list[RowHistory]:
+        """Play one round and return the history of each row."""
+        if self.rounds % ROUNDS == 0:
+            self.states = {next(self.next_rows): ABSENT for _ in range(ROWS)}
+            self.rows += ROWS
+        self.rounds += 1
+        rows, seed = list(self.states), self.random.getrandbits(32)
         clients = [
             Client(self.tables[thread % len(self.tables)], thread, seed, self.numbers)
             for thread in range(self.threads)
@@ -232,13 +291,15 @@ class Histories:
         last = Client(self.tables[0], self.threads, seed, self.numbers)
         for row in rows:
             last.do_get(row, rows)
-        histories: dict[int, list[Operation]] = defaultdict(list)
+        found = {row: RowHistory(row, state, []) for row, state in self.states.items()}
         for client in (*clients, last):
             for row, one in client.noted:
-                histories[row].append(one)
+                found[row].operations.append(one)
                 self.operations += 1
-        return list(histories.values())
+                self.unknown += one.result == UNKNOWN
+        self.states = {row: one.result for row, one in last.noted}
+        return list(found.values())
 
-    def violations(self, each: int = EACH) -> list[list[Operation]]:
-        """Play one round; gives the histories that no order explains."""
-        return [one for one in self.play(each) if not is_linearizable(one, step, ABSENT)]
+    def find_violations(self, each: int = EACH) -> list[RowHistory]:
+        """Play one round and return the histories that no order explains."""
+        return [one for one in self.play(each) if not one.is_linearizable]

@@ -381,7 +381,7 @@ class _Slow:
     def __init__(self, store: Any, increment: Any) -> None:
         self.increment = increment
         self.mutate = store.mutate
-        self.stamps_itself = store.stamps_itself
+        self.is_shared = store.is_shared
 
 
 def test_what_another_client_counted_meanwhile_is_not_undone(pair: tuple[Table, Table]) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from reliability.record import record
 from table.forking import ARRANGEMENTS
 
 SCRIPT = Path(__file__).with_name("forking.py")
 
 
-def run(arrangement: str, engine: str, place: Path, count: int) -> None:
+def run(arrangement: str, engine: str, place: Path | str, count: int) -> None:
     """Fork as often as is asked, in a process of its own."""
     done = subprocess.run(
         [sys.executable, str(SCRIPT), arrangement, engine, str(place), str(count)],
@@ -39,8 +40,14 @@ def test_forks_with_a_table_in_memory(arrangement: str, tmp_path: Path) -> None:
     run(arrangement, "memory", tmp_path, 2)
 
 
+def test_forks_with_a_table_on_a_cluster(hbase_url: str) -> None:
+    """Children refuse a cluster's table that they inherit, and what they open works."""
+    run("child_on_a_cluster", "hbase", hbase_url, 2)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_a_hundred_forks(arrangement: str, tmp_path: Path) -> None:
     """The same a hundred times."""
     run(arrangement, "rocks", tmp_path, 100)
+    record(f"forks {arrangement}", {"arrangement": arrangement, "forks": 100})

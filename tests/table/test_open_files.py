@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from rowkey.descriptors import explains_shortage, is_shortage, raise_shortage
 from rowkey.errors import RowError, Unsupported
+from rowkey.open_file_limit import explains_shortage, is_shortage, raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

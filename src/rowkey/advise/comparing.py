@@ -10,9 +10,9 @@ from rowkey.advise.agreeing import scale_of
 from rowkey.advise.comparison import Compared, Comparison
 from rowkey.advise.measuring import measures_of, weights_of
 from rowkey.advise.weighing import Weight, encode_us, opened
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import DeclarationError, Incomparable, Mistake, SampleError, counted
 from rowkey.lint import check, look
+from rowkey.open_file_limit import explains_shortage
 from rowkey.simulate import run_on
 
 if TYPE_CHECKING:

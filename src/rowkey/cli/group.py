@@ -165,7 +165,6 @@ def _show_usage(problem: click.ClickException) -> None:
 
 def _show(problem: Exception) -> int:
     """Print an error and give its exit code; what is told of many things is cut."""
-    from rowkey.descriptors import raise_shortage
     from rowkey.errors import (
         CorruptionError,
         DeclarationError,
@@ -173,6 +172,7 @@ def _show(problem: Exception) -> int:
         Unsupported,
         escaped,
     )
+    from rowkey.open_file_limit import raise_shortage
 
     try:
         raise_shortage(problem)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 import click
 
 from rowkey.cli.streams import Written
-from rowkey.descriptors import raise_shortage
 from rowkey.errors import Unsupported, printable
+from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

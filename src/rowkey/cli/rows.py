@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
-from rowkey.descriptors import raise_shortage
 from rowkey.errors import RowError, did_you_mean
+from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

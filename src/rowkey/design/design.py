@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import check_table
-from rowkey.descriptors import explains_shortage
 from rowkey.design.cutting import bind_splits, prefixes_of
 from rowkey.design.dump import dumped, said, spelled
 from rowkey.design.load import Written, parsed, text_of
@@ -18,6 +17,7 @@ from rowkey.design.paths import in_order, needs_quotes, requoted
 from rowkey.design.placing import bind_families, check_columns, check_places
 from rowkey.errors import DeclarationError, Mistakes, Refused, did_you_mean
 from rowkey.keys import Key, bind_fields, bound_key, recounted
+from rowkey.open_file_limit import explains_shortage
 from rowkey.plan import Read, bind_reads
 from rowkey.regions import Demand
 from rowkey.rows import lay_out

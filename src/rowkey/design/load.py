@@ -9,11 +9,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import raise_shortage
 from rowkey.design.dump import toml_name
 from rowkey.design.paths import in_order, path_text, prefixes
 from rowkey.design.scanner import MOST_BYTES, Spot, Spots, scan, spans_of, spot_of, too_large
 from rowkey.errors import DeclarationError, Mistake, printable
+from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import ReadError
 from rowkey.keys import Order, Part, rows_that_meet
+from rowkey.open_file_limit import explains_shortage
 from rowkey.plan import (
     EXAMPLES,
     Plan,

@@ -109,8 +109,9 @@ class Store(Reader):
     def spec(self) -> TableSpec:
         """The table as it is: its regions may have split since it was made."""
 
-    stamps_itself: ClassVar[bool] = False
-    """Whether counts are stamped by clocks of its own, and other processes may write."""
+    is_shared: ClassVar[bool] = False
+    """Whether it is on a cluster: others write too, counts are stamped by clocks of servers,
+    and changes of several rows by one call come in any order."""
 
     @property
     @abstractmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import DesignRefused, Refused, RowError, escaped, shown
 from rowkey.keys.bind import LONGEST
 from rowkey.keys.contract import Part, Row, Transform, nested
@@ -15,6 +14,7 @@ from rowkey.keys.parts.sequence import Sequence
 from rowkey.keys.traits import Change, Source
 from rowkey.keys.transforms.salt import CHANCE
 from rowkey.keys.verifying import verify
+from rowkey.open_file_limit import explains_shortage
 from rowkey.schema import Term, print_key
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.errors import DeclarationError
 from rowkey.lint.rewriting import rewritten
 from rowkey.lint.rules import KINDS
 from rowkey.lint.run import check
 from rowkey.lint.subject import Subject
+from rowkey.open_file_limit import explains_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import Refused, did_you_mean
 from rowkey.lint.contract import spoken
 from rowkey.lint.finding import SEVERITIES
 from rowkey.lint.rules import KINDS
 from rowkey.lint.subject import Subject
+from rowkey.open_file_limit import explains_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import RowError, SampleError, counted
 from rowkey.heat import Came, declared_facts
+from rowkey.open_file_limit import explains_shortage
 from rowkey.schema import SURE, Facts
 from rowkey.workload import Distinct, Profile, format_for, key_pieces, open_sample
 

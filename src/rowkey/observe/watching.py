@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from rowkey.descriptors import explains_shortage
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Refused, Unsupported, counted
 from rowkey.observe.counting import Counted, between
@@ -18,6 +17,7 @@ from rowkey.observe.judging import standing, telling
 from rowkey.observe.looking import elsewhere, look
 from rowkey.observe.overwritten import few_rows_of, shown
 from rowkey.observe.remembering import remembered, table_of
+from rowkey.open_file_limit import explains_shortage
 from rowkey.schema import SURE
 
 if TYPE_CHECKING:

@@ -50,6 +50,9 @@ REPAIR = {
     "tables[].saved_into": "the new place that it was saved into, or null",
     "tables[].cells_saved": "cells that were saved there, or null",
     "tables[].cells_left_out": "cells that can be read, of rows that lack others; or null",
+    "tables[].rows_not_saved[]": "as lost_rows: stretches of rows that are not in the new place; "
+    "or null",
+    "tables[].save_notes[]": "what is uncertain about what was saved; or null",
     "catalog": "with a DESIGN, in place of the tables: what its catalog has lost, or null",
     "catalog.table": "name of the table",
     "catalog.catalog": "the catalog",
@@ -98,6 +101,8 @@ def repair_document(
             "saved_into": None if save is None else into,
             "cells_saved": None if save is None else save.cells,
             "cells_left_out": None if save is None else save.cells_left_out,
+            "rows_not_saved": None if save is None else _describe_rows(save.lost_rows),
+            "save_notes": None if save is None else list(save.notes),
         })  # fmt: skip
     return {"format": FORMAT, "url": url, "tables": tables, "catalog": None}
 
@@ -114,9 +119,7 @@ def _describe_table(found: Examination) -> dict[str, Any]:
             }
             for one in found.problems
         ],
-        "lost_rows": [
-            [None if row is None else row.hex() for row in rows] for rows in found.lost_rows
-        ],
+        "lost_rows": _describe_rows(found.lost_rows),
         "repairable": bool(found.problems) and not found.needs_saving,
         "readable": found.is_readable,
         "cells": found.cells,
@@ -124,6 +127,10 @@ def _describe_table(found: Examination) -> dict[str, Any]:
         "bytes": found.size_bytes,
         "notes": found.notes,
     }
+
+
+def _describe_rows(stretches: Iterable[Rows]) -> list[list[str | None]]:
+    return [[None if row is None else row.hex() for row in rows] for rows in stretches]
 
 
 def examination_lines(found: Examination) -> Iterator[str]:
@@ -167,6 +174,9 @@ def saved_lines(saved: Saved, into: str) -> Iterator[str]:
     if saved.cells_left_out:
         left = counted(saved.cells_left_out, "readable cell")
         yield f"  {left} of rows that lack others left out; --keep-incomplete saves them too"
+    yield from _lost_lines(saved.lost_rows)
+    for note in saved.notes:
+        yield f"  note: {note}"
 
 
 def lapse_document(url: str, found: Any) -> dict[str, Any]:

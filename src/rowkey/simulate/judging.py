@@ -6,9 +6,9 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import counted
 from rowkey.heat import CAUSES, Evidence, Finding, Measured
+from rowkey.open_file_limit import explains_shortage
 from rowkey.regions import Boundaries, Growth, grow
 from rowkey.schema import SURE
 from rowkey.simulate.cut import cut_by_source, source_of

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import BORN
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import Refused, RowError, SampleError, shown
 from rowkey.keys import validate_batch
+from rowkey.open_file_limit import explains_shortage
 from rowkey.table.changes import as_row_error
 from rowkey.table.generations.ruling import settle_told
 from rowkey.workload import LeftOut, format_for, open_sample

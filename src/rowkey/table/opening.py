@@ -6,10 +6,10 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_TABLE, check_stale, find_catalog_url, open_catalog
-from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.errors import Conflict, CorruptionError, Refused, Unsupported, shown
+from rowkey.open_file_limit import explains_shortage
 from rowkey.table.place import Place, missing
 
 if TYPE_CHECKING:
@@ -144,13 +144,16 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
                 url, what, "another table", "Drop those first, then this by HBase's shell."
             )
         with closing(_catalog_of_dropped(engine, table, url, catalog)) as memory:
-            entry = None
-            with suppress(CorruptionError):
+            entry, is_damaged = None, False
+            try:
                 entry = memory.read(name)
+            except CorruptionError:
+                is_damaged = True
             engine.drop(name)
             # Who has made such a table anew meanwhile keeps what is remembered of that.
-            with suppress(Conflict):
-                memory.remove(name, None if entry is None else entry.version)
+            if entry is not None or is_damaged:
+                with suppress(Conflict):
+                    memory.remove(name, None if entry is None else entry.version)
 
 
 def _catalog_of_dropped(

@@ -56,6 +56,33 @@ def missing(url: str, name: str, engine: Engine) -> Refused:
     return Refused(url, f"there is no table {name}", there, remedy)
 
 
+def build_lost_error(
+    url: str, catalog: str, table: str, entry: Entry, *, is_own_catalog: bool = True
+) -> CorruptionError:
+    """Return the error of a table that the catalog remembers and the engine has not.
+
+    It is never made again in place of what was lost.
+
+    Args:
+        url: where it should be.
+        catalog: the catalog's URL.
+        table: the table's name.
+        entry: what is remembered of it.
+        is_own_catalog: whether the catalog is that of the place, and not shared with others.
+    """
+    opened, made = entry.generations[0].opened_ms, ""
+    with suppress(ValueError, OverflowError, OSError):
+        if opened is not None:
+            made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+    what = f"the catalog {catalog} remembers the table {table}{made}; it is not there"
+    forget = f"rowkey repair {url} DESIGN --yes"
+    remedy = f"Restore it; or if it was dropped, have the catalog forget it: {forget}."
+    if not is_own_catalog:
+        what += ", though it may lie elsewhere"
+        remedy = f"Take another name or catalog. {remedy}"
+    return CorruptionError(url, what, remedy=remedy)
+
+
 PAUSES_S = (0.05, 0.1, 0.2, 0.5)
 SHARED_PAUSES_S = (*PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 """How long is waited for a table that somebody else is just making; a cluster takes its time."""
@@ -94,22 +121,9 @@ class Place:
             raise Refused(self.url, f"there is a table {self.name} already", "another name")
 
     def lost_table(self, entry: Entry) -> CorruptionError:
-        """Return the error of a table that the catalog remembers and the engine has not.
-
-        It is never made again in place of what was lost.
-        """
-        opened, made = entry.generations[0].opened_ms, ""
-        with suppress(ValueError, OverflowError, OSError):
-            if opened is not None:
-                made = f", made {datetime.fromtimestamp(opened / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
-        what = f"the catalog {self.where} remembers the table {self.name}{made}; it is not there"
-        remedy = (
-            f"Restore it; or if it was dropped, forget it: rowkey repair {self.url} DESIGN --yes."
-        )
-        if self.declared is not None:
-            what += ", though it may lie elsewhere"
-            remedy = f"Take another name or catalog. {remedy}"
-        return CorruptionError(self.url, what, remedy=remedy)
+        """Return the error of a table that the catalog remembers and the engine has not."""
+        is_own = self.declared is None
+        return build_lost_error(self.url, self.where, self.name, entry, is_own_catalog=is_own)
 
     def make_once(
         self,

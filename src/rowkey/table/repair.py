@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rowkey.catalog import CATALOG_WORD, COUNTS, lapse, open_catalog, restored
-from rowkey.descriptors import explains_shortage
-from rowkey.engines import ENGINES, open_engine
-from rowkey.errors import Conflict, Refused, RowkeyError, Unsupported, shown
+from rowkey.engines import ENGINES, Examination, open_engine
+from rowkey.errors import Conflict, CorruptionError, Refused, RowkeyError, Unsupported, shown
+from rowkey.open_file_limit import explains_shortage
+from rowkey.table.made import has_rows
 from rowkey.table.opening import check_arguments
-from rowkey.table.place import Place, missing
+from rowkey.table.place import Place, build_lost_error, missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.catalog import Entry
     from rowkey.design import Design
-    from rowkey.engines import Engine, Examination, Repair, Saved
+    from rowkey.engines import Engine, Repair, Saved
 
     Progress = Callable[[int, int], None]
     """Told how many cells are done, and of about how many."""
+
+
+_NO_CODES = (
+    "the table cannot be decoded without its catalog, which has the ids of `code`: "
+    "put its entry from a copy into the new catalog"
+)
 
 
 @runtime_checkable
@@ -57,10 +65,14 @@ def verify_tables(
     """
     with open_engine(url, create=False) as engine:
         readable = _repairable(engine, url)
-        for name in tables or engine.tables():
-            if not engine.has(name):
+        lost = _find_lost_tables(engine, url)
+        for name in tables or sorted({*engine.tables(), *lost}):
+            if engine.has(name):
+                yield readable.examine(name, progress or _ignore)
+            elif name in lost:
+                yield Examination(name, problems=[lost[name]], is_readable=False)
+            else:
                 raise missing(url, name, engine)
-            yield readable.examine(name, progress or _ignore)
 
 
 @explains_shortage
@@ -112,8 +124,28 @@ def save_tables(
                 saved = source.save_into(
                     target, name, keep_incomplete=keep_incomplete, progress=progress or _ignore
                 )
-                _save_entry(engine, target, into, name)
-                yield saved
+                notes = _save_entry(engine, target, into, name)
+                yield replace(saved, notes=[*saved.notes, *notes])
+
+
+def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
+    """Return the error of each table that the catalog of a place remembers and that is gone."""
+    scheme, _, where = engine.catalog_url.partition(":")
+    if scheme == "file" and not Path(where).is_dir():
+        return {}
+    lost = {}
+    with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
+        for name in catalog.tables():
+            if engine.has(name):
+                continue
+            try:
+                entry = catalog.read(name)
+            except CorruptionError as problem:
+                lost[name] = problem
+            else:
+                if entry is not None and entry.is_made:
+                    lost[name] = build_lost_error(url, engine.catalog_url, name, entry)
+    return lost
 
 
 def _ignore(done: int, total: int) -> None:
@@ -144,26 +176,47 @@ def _repairable(engine: Engine, url: str) -> Repairable:
     raise Refused(url, what, able, "A cluster checks and mends its files itself.")
 
 
-def _save_entry(engine: Engine, target: Engine, into: str, name: str) -> None:
+def _save_entry(engine: Engine, target: Engine, into: str, name: str) -> list[str]:
     """Have the catalog of a new place remember a saved table as the old one did.
 
     A table whose design declares another catalog is remembered there. Of one that its catalog has
-    lost, what the table tells itself is remembered when it is opened.
+    lost, what the table tells itself is remembered; but for one with rows whose key holds ids of
+    `code`: without those that were given out, its rows would be read with other values.
+
+    Returns:
+        What went wrong with it, for people.
     """
     store = target.table(name)
     words = store.described[1]
     if CATALOG_WORD in words:
-        return
-    entry = None
-    with suppress(RowkeyError), closing(open_catalog(engine.catalog_url, engine)) as catalog:
-        entry = catalog.read(name)
-    if entry is None:
-        with suppress(RowkeyError):
+        return []
+    entry, notes = None, []
+    try:
+        with closing(open_catalog(engine.catalog_url, engine)) as catalog:
+            entry = catalog.read(name)
+    except RowkeyError as problem:
+        notes.append(f"its entry in the catalog cannot be read: {problem}")
+    try:
+        if entry is None:
             starts = [region.start for region in store.regions()][1:]
             entry = restored(name, words, starts)
-    if entry is not None:
-        with suppress(Conflict), closing(open_catalog(target.catalog_url, target, into)) as catalog:
+        if _lacks_codes(entry) and has_rows(store):
+            notes.append(_NO_CODES)
+            return notes
+    except RowkeyError as problem:
+        notes.append(f"the new catalog knows nothing of it: {problem}")
+        return notes
+    try:
+        with closing(open_catalog(target.catalog_url, target, into)) as catalog:
             catalog.write(name, entry, None)
+    except Conflict as problem:
+        notes.append(f"its entry in the new catalog was left as it is: {problem}")
+    return notes
+
+
+def _lacks_codes(entry: Entry) -> bool:
+    """Return whether a key holds ids of `code`, and its entry has none."""
+    return entry.design.key.is_coded and not (entry.codes and all(entry.codes.values()))
 
 
 @dataclass(frozen=True, slots=True)

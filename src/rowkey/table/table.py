@@ -383,7 +383,8 @@ class Table:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        if error is None or not self.following.is_inherited:  # what a child raises is not replaced
+            self.close()
 
     def __repr__(self) -> str:
         return f"<table {self.design.table} on {self.engine.name}>"

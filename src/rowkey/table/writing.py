@@ -140,8 +140,8 @@ class Writing:
         if self.key.is_coded and not self.key.is_known(values):
             self.require_known(values)
             return RowChange(b"", [])
-        erased = self.erased(values)
-        return RowChange(self._name(values, erased[0].row), erased, stamps=1)
+        written, *elsewhere = self.erased(values)
+        return RowChange(self._name(values, written.row), [*elsewhere, written], stamps=1)
 
     def apply(
         self, changes: Sequence[RowChange], *, sync: bool | None = None
@@ -161,7 +161,7 @@ class Writing:
                 at = self._take_stamp(change)
                 last = max(last, at)
                 written.append([stamped(mutation, at) for mutation in change.mutations])
-            self.send([mutation for one in written for mutation in one], sync=sync)
+            self._send_changes(written, sync=sync)
         clock.hold_back(last)
         return written
 
@@ -170,6 +170,21 @@ class Writing:
         if change.salt is not None:
             return self.clock.stamp_copy(change.name, change.salt)
         return self.clock.stamp(change.name, change.stamps) + max(change.stamps - 1, 0)
+
+    def _send_changes(
+        self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
+    ) -> None:
+        """Hand stamped changes to the engine.
+
+        On a cluster the other places of a row come first: what is taken away there must not be
+        seen once the place that is written hides it no longer.
+        """
+        elsewhere = [one for change in changes for one in change[:-1]]
+        if elsewhere and self.store.is_shared:
+            self.send(elsewhere, sync=sync)
+            self.send([change[-1] for change in changes if change], sync=sync)
+        else:
+            self.send([one for change in changes for one in change], sync=sync)
 
     def send(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Hand stamped mutations to the engine.
@@ -229,9 +244,9 @@ class Writing:
             Unsupported: the clock of a cluster's client stands behind that.
         """
         name = self._name(values, row_key)
-        with self.clock.ordered([name], exclusive=True):
+        with self.clock.ordered([name]):
             last = self.clock.last_of(name)
-            if self.store.stamps_itself and not self.clock.wait_for(last + 1):
+            if self.store.is_shared and not self.clock.wait_for(last + 1):
                 what = f"it is behind the last change of the row, {last}: a count would be hidden"
                 raise Unsupported("clock", what, remedy="Try again when it is right.")
             try:
@@ -274,17 +289,27 @@ class Writing:
         wanted = None if value is None else self._value(values, name, value, columns[name])
         check = Check(*columns[name], "=", wanted)
         row_name = self._name(values, row_key)
-        with self.clock.ordered([row_name], exclusive=True):
+        with self.clock.ordered([row_name]):
             self._bring(values, row_key, columns.values())
             change = self.put(values)
             at = self.clock.stamp(row_name, 1)
-            if self.store.stamps_itself:
+            if self.store.is_shared:
                 at = self._stamp_after_others(row_name, change.mutations[-1], at)
             *elsewhere, written = (stamped(mutation, at) for mutation in change.mutations)
-            is_put = self.store.check_and_mutate(row_key, check, written.cells)
-            if is_put and elsewhere:
-                self.send(elsewhere)
-            return is_put
+            if elsewhere:
+                self._take_from(elsewhere, values, row_key)
+            return self.store.check_and_mutate(row_key, check, written.cells)
+
+    def _take_from(
+        self, elsewhere: Sequence[RowCells], values: Mapping[str, Any], row_key: bytes
+    ) -> None:
+        """Take columns away in other places; the place that is written keeps their values.
+
+        So nothing older is seen once it is taken away there, and nothing is lost if it is not.
+        """
+        columns = {(cell.family, cell.qualifier) for one in elsewhere for cell in one.cells}
+        self._bring(values, row_key, columns)
+        self.send(elsewhere)
 
     def _stamp_after_others(self, name: bytes, mutation: RowCells, at: int) -> int:
         """Return a timestamp after all that a row holds: others may have clocks that are ahead."""

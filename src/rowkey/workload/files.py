@@ -14,8 +14,8 @@ from string import hexdigits
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
-from rowkey.descriptors import raise_shortage
 from rowkey.errors import SampleError, did_you_mean, printable
+from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

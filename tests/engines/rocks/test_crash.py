@@ -11,6 +11,7 @@ import pytest
 
 from engines.rocks.killing import Killing
 from engines.rocks.script import SPEC
+from reliability.record import record
 from rowkey.engines.backends.rocks import Rocks
 from rowkey.errors import Unsupported
 
@@ -40,6 +41,8 @@ def test_hundreds_of_kills_lose_nothing(tmp_path: Path, count: int, mode: str, s
     for _ in range(count):
         killing.kill(random)
         killing.verify()
+    name = f"kills amid {mode}{' with sync' if sync else ''}"
+    record(name, {"kills": count, "changes": killing.done})
     assert killing.done > count
 
 
@@ -51,6 +54,7 @@ def test_a_stopped_writer_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     for _ in range(50):
         killing.kill(random, stopped_s=5)
         killing.verify()
+    record("kills of a stopped writer", {"kills": 50, "changes": killing.done})
     assert killing.done > 50
 
 

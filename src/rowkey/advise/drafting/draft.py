@@ -13,9 +13,9 @@ from rowkey.advise.drafting.proposals import proposed_keys
 from rowkey.advise.drafting.roles import FEW_ROWS, assigned, reassigned
 from rowkey.advise.drafting.survey import surveyed
 from rowkey.advise.drafting.wording import REASONS, annotated, words_of_file
-from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.lint import Findings, Seen, check, look
+from rowkey.open_file_limit import explains_shortage
 from rowkey.simulate import run
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from urllib.parse import quote, unquote
 
 from rowkey.catalog.contract import Catalog, check_removed, check_version
 from rowkey.catalog.document import checksummed_text, entry_of, read_checksummed, text_of
-from rowkey.descriptors import raise_shortage
 from rowkey.durable import make_directory, replace_file, sync_directory
 from rowkey.errors import Unsupported
+from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

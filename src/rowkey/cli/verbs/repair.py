@@ -109,11 +109,12 @@ def _repair(url: str, found: list[Examination], *, yes: bool) -> list[Repair]:
 def _save(
     url: str, into: str, found: list[Examination], progress: str, *, keep_incomplete: bool
 ) -> list[Saved]:
-    """Save what can be read of the damaged tables."""
+    """Save what can be read of all tables, if one is damaged: the new place lacks none."""
     from rowkey.table import save_tables
 
-    names = [one.table for one in found if not one.is_sound and one.is_readable]
-    if not names:
+    names = [one.table for one in found if one.is_readable]
+    if all(one.is_sound for one in found):
+        print_aside(["nothing was saved: all tables are sound"])
         return []
     with progress_to(progress, "saving", "cells") as reported:
         return list(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey import forks
-from rowkey.descriptors import build_shortage_error, is_shortage
 from rowkey.durable import make_directory, sync_directory
 from rowkey.engines.contract import Engine, Store
 from rowkey.engines.requests import TableSpec, now_ms
@@ -27,6 +26,7 @@ from rowkey.engines.rocksdb_salvage.examination import examine_table, ignore_pro
 from rowkey.engines.rocksdb_salvage.repair import repair_table, save_table
 from rowkey.engines.specs import check_spec
 from rowkey.errors import Refused, Unsupported, shown
+from rowkey.open_file_limit import build_shortage_error, is_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -154,7 +154,10 @@ class Rocks(Engine):
         directory = target.directory(name)
         if name in target.tables():
             raise Refused("table", f"{shown(name)} is there already", "a place without it")
-        prepare_directory(directory)
+        try:
+            prepare_directory(directory)
+        except OSError as problem:
+            raise _unusable(directory, problem) from problem
         return save_table(
             self._closed_directory(name),
             directory,
@@ -177,7 +180,10 @@ class Rocks(Engine):
 
     def tables(self) -> list[str]:
         self._check_open()
-        return list_tables(self._path)
+        try:
+            return list_tables(self._path)
+        except OSError as problem:
+            raise _unusable(self._path, problem) from problem
 
     def directory(self, name: str) -> Path:
         """Return where a table lies."""
@@ -235,10 +241,13 @@ class Rocks(Engine):
             table = self._tables.pop(name, None)
             if table is not None:
                 table.close("dropped")
-            gone = find_free_name(self._path / f"{_DROPPED}{directory.name}")
-            directory.rename(gone)
-            sync_directory(self._path)
-            remove_dropped(gone)
+            try:
+                gone = find_free_name(self._path / f"{_DROPPED}{directory.name}")
+                directory.rename(gone)
+                sync_directory(self._path)
+                remove_dropped(gone)
+            except OSError as problem:
+                raise _unusable(directory, problem) from problem
 
     def _check_open(self) -> None:
         if self._held.is_inherited:
@@ -253,11 +262,10 @@ class Rocks(Engine):
             if self._closed:
                 return
             self._closed = True
-            try:
+            with ExitStack() as stack:  # whatever one of them raises, the others are closed
+                stack.callback(self._held.release)
                 for table in self._tables.values():
-                    table.close()
-            finally:
-                self._held.release()
+                    stack.callback(table.close)
 
 
 def _path_of(where: str) -> Path:

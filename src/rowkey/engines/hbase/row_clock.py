@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -11,15 +12,16 @@ from rowkey.engines.ordering.row_clock import RowClock
 from rowkey.engines.ordering.row_locks import RowLocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
 
 
 class ClusterClock(RowClock):
     """The order of a table whose rows are changed in parallel, by other processes as well.
 
-    Within the process, timestamps never go back, and a change that depends on what a row holds
-    comes alone. What other processes write has the times of their clocks.
+    Within the process, timestamps never go back, and changes of one row come one after the other:
+    of two on their way at once the later one might be seen first. What other processes write has
+    the times of their clocks.
 
     Args:
         clock: milliseconds since 1970.
@@ -29,17 +31,18 @@ class ClusterClock(RowClock):
     def __init__(self, clock: Callable[[], int], name: str = "") -> None:
         super().__init__(clock, name=name)
         self.locks = RowLocks()
+        self._loads = Lock()
 
     def _make_lock(self) -> Lock:
         return Lock()
 
-    def ordered(
-        self, rows: Collection[bytes], *, exclusive: bool = False
-    ) -> AbstractContextManager[object]:
-        return self.locks.locked(rows, exclusive=exclusive)
+    def ordered(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
+        return self.locks.locked(rows, exclusive=True)
 
-    def ordered_all(self) -> AbstractContextManager[object]:
-        return self.locks.all_locked()
+    @contextmanager
+    def ordered_all(self) -> Iterator[None]:
+        with self._loads, self.locks.all_locked():
+            yield
 
 
 class _SharedClocks:

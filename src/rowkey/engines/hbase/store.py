@@ -121,7 +121,7 @@ class HBaseStore(HBaseReader, Store):
         sync: whether a write is on disk before the call returns, unless the call says otherwise.
     """
 
-    stamps_itself = True
+    is_shared = True
 
     def __init__(self, client: Client, name: str, clock: RowClock, *, sync: bool) -> None:
         super().__init__(client, name)

@@ -65,15 +65,11 @@ class RowClock(ABC):
         """Return the lock under which timestamps are given."""
 
     @abstractmethod
-    def ordered(
-        self, rows: Collection[bytes], *, exclusive: bool = False
-    ) -> AbstractContextManager[object]:
-        """Return a block in which changes of some rows are stamped and written.
+    def ordered(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
+        """Return a block in which changes of some rows are stamped and written, by nobody else.
 
         Args:
             rows: what stands for each row.
-            exclusive: whether the change depends on what a row holds, so that nobody else may
-                change it in between; else others may that do not depend on it either.
 
         Raises:
             Unsupported: others changed one of them for too long.
@@ -258,10 +254,8 @@ class TableClock(RowClock):
     def _make_lock(self) -> RLock:
         return self._table_lock
 
-    def ordered(
-        self, rows: Collection[bytes], *, exclusive: bool = False
-    ) -> AbstractContextManager[object]:
-        del rows, exclusive
+    def ordered(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
+        del rows
         return self._table_lock
 
     def ordered_all(self) -> AbstractContextManager[object]:

@@ -19,6 +19,7 @@ from rowkey.engines.rocksdb.storage_errors import (
 from rowkey.engines.rocksdb_files.directory import (
     META,
     Inspection,
+    check_safe_to_open,
     inspect_database,
     move_unreferenced,
 )
@@ -29,6 +30,7 @@ from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unsuppo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from rocksdict import ColumnFamily, Rdict, WriteBatch
@@ -106,15 +108,9 @@ class Database:
         """Return what an error of RocksDB means."""
         return explain_error(self.directory, problem)
 
-    @contextmanager
-    def explaining(self) -> Iterator[None]:
+    def explaining(self) -> AbstractContextManager[None]:
         """Raise errors of RocksDB as what they mean."""
-        try:
-            yield
-        except RowkeyError:
-            raise
-        except Exception as problem:
-            raise self.explain(problem) from problem
+        return _explaining(self.directory)
 
     @classmethod
     def create(cls, directory: Path, families: Sequence[Family]) -> Database:
@@ -142,6 +138,8 @@ class Database:
             CorruptionError: it is damaged, or files are missing; nothing was changed.
             Unsupported: another process has it.
         """
+        with _explaining(directory):
+            check_safe_to_open(directory)
         found = check_database(directory, families, repair=repair)
         assert found.manifest is not None
         options = database_options(repair=repair)
@@ -150,8 +148,8 @@ class Database:
             write_settings(directory)
             db = _open_unlocked(directory, options, _options_of(found, families))
         except Exception as problem:
-            if is_not_writable(problem):
-                return cls._open_to_read(directory, found, families, problem)
+            if is_not_writable(directory, problem):
+                return cls._open_to_read(directory, families, problem)
             raise explain_error(directory, problem) from problem
         for path in moved:
             LOG.info("%s: nothing refers to it; kept here for some days", path)
@@ -168,9 +166,10 @@ class Database:
 
     @classmethod
     def _open_to_read(
-        cls, directory: Path, found: Inspection, families: Sequence[Family], reason: Exception
+        cls, directory: Path, families: Sequence[Family], reason: Exception
     ) -> Database:
         LOG.warning("%s: open for reading only: %s", directory, reason)
+        found = check_database(directory, families)  # RocksDB may have changed it before it failed
         db, folder = open_linked(directory, found, families)
         opened = cls(directory, db, [one.name for one in families], None)
         opened._folder = folder
@@ -282,6 +281,16 @@ class Database:
     def leak(self) -> None:
         """In a forked child: keep what belongs to the parent from being closed here."""
         library.leak(self)
+
+
+@contextmanager
+def _explaining(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except RowkeyError:
+        raise
+    except Exception as problem:
+        raise explain_error(directory, problem) from problem
 
 
 def check_database(

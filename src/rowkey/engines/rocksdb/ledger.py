@@ -8,16 +8,15 @@ last write to their region, or the last flush.
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import asdict
-from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import Family
 from rowkey.engines.requests import TableSpec
-from rowkey.engines.rocksdb_files.descriptor import FORMAT
+from rowkey.engines.rocksdb_files.descriptor import FORMAT, read_families
 from rowkey.engines.rocksdb_files.directory import SALVAGE
 from rowkey.engines.territory import Territory
-from rowkey.errors import CorruptionError, Unsupported
+from rowkey.errors import CorruptionError, Unsupported, shown
 from rowkey.regions import locate_array
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ _TABLE = b"table"
 _REGION = b"region\0"
 """Followed by the region's first row key; the value is its counters."""
 
-_COUNTERS = Struct(">QQQ")
-_PROGRESS = Struct(">Qq")
+_COUNTERS = struct.Struct(">QQQ")
+_PROGRESS = struct.Struct(">Qq")
 
 
 class Ledger(Territory):
@@ -63,12 +62,16 @@ class Ledger(Territory):
         if not stored:
             raise CorruptionError(meta.family.path(), "it holds no regions", remedy=SALVAGE)
         ledger = cls(start for start, _ in stored[1:])
-        for region, (_, counters) in enumerate(stored):
-            counts = _COUNTERS.unpack(counters)
-            ledger._writes[region], ledger._reads[region], ledger._sizes[region] = counts
-        progress = meta.family.get(SEQUENCE)
-        if progress is not None:
-            ledger.sequence, ledger.highest_stamp = _PROGRESS.unpack(progress)
+        try:
+            for region, (_, counters) in enumerate(stored):
+                counts = _COUNTERS.unpack(counters)
+                ledger._writes[region], ledger._reads[region], ledger._sizes[region] = counts
+            progress = meta.family.get(SEQUENCE)
+            if progress is not None:
+                ledger.sequence, ledger.highest_stamp = _PROGRESS.unpack(progress)
+        except struct.error:
+            what = "the counters of its regions are damaged"
+            raise CorruptionError(meta.family.path(), what, remedy=SALVAGE) from None
         return ledger
 
     def spread(self, rows: Any, size: int) -> list[tuple[int, int, int]]:
@@ -160,9 +163,15 @@ def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
     stored = meta.family.get(_TABLE)
     if stored is None:
         raise CorruptionError(str(directory), "the table's description is gone", remedy=SALVAGE)
-    described = json.loads(stored)
-    if described["format"] != FORMAT:
-        what = f"it is of format {described['format']}"
+    try:
+        described = json.loads(stored)
+        number = described["format"]
+        families = read_families(described["families"]) if number == FORMAT else ()
+        attributes = {str(word): str(text) for word, text in described["attributes"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        what = "the table's description is damaged"
+        raise CorruptionError(str(directory), what, remedy=SALVAGE) from None
+    if number != FORMAT:
+        what = f"it is of format {shown(number)}"
         raise Unsupported(str(directory), what, f"format {FORMAT}", "Use the rowkey that wrote it.")
-    families = tuple(Family(**family) for family in described["families"])
-    return TableSpec(name, families, attributes=described["attributes"])
+    return TableSpec(name, families, attributes=attributes)

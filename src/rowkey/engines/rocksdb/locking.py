@@ -44,16 +44,19 @@ class DirectoryLock:
         forks.register(self)
 
     def release(self) -> None:
-        """Let others have the directory."""
+        """Let others have it, even if a child that is being started holds the file as well."""
         if self._file is not None:
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
             self._file.close()
             self._file = None
 
     def reset_in_child(self) -> None:
         """In a forked child: leave the lock to the parent; it is held as long as either has it."""
+        self.is_inherited = True
         if self._file is not None:
-            self.is_inherited = True
-            self.release()
+            self._file.close()
+            self._file = None
 
 
 def _open_lock(path: Path) -> BinaryIO | None:

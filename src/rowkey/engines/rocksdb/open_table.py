@@ -25,7 +25,7 @@ from rowkey.engines.rocksdb_files.descriptor import (
     read_descriptor,
     write_descriptor,
 )
-from rowkey.errors import CorruptionError, Refused
+from rowkey.errors import CorruptionError, Refused, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -105,7 +105,8 @@ class OpenTable:
                 # A kill while a family was altered: what the database says was written first.
                 for family in spec.families:
                     database.alter(family)
-                write_descriptor(directory, Descriptor(spec.families))
+                with database.explaining():
+                    write_descriptor(directory, Descriptor(spec.families))
         except BaseException:
             database.close()
             raise
@@ -144,7 +145,9 @@ class OpenTable:
             self.database.alter(family)
         self.families = {**self.families, **{family.name: family for family in given}}
         self.describe()
-        write_descriptor(self.database.directory, Descriptor(tuple(self.families.values())))
+        with self.database.explaining():
+            descriptor = Descriptor(tuple(self.families.values()))
+            write_descriptor(self.database.directory, descriptor)
 
     def write(self, written: Iterable[RowCells], *, sync: bool | None = None) -> None:
         """Put stamped cells in one batch, each piece counted as one write; under the lock."""
@@ -190,11 +193,11 @@ class OpenTable:
     def _split_region(self, start: bytes, stop: bytes) -> None:
         """Split a region in its middle; where that cannot be read, it stays as it is.
 
-        What has made it grow is written: that it is damaged elsewhere is told to who reads it.
+        What has made it grow is written: what is wrong elsewhere is told to who reads it.
         """
         try:
             middle = self._find_middle(start, stop)
-        except CorruptionError:
+        except (CorruptionError, Unsupported):
             middle = None
         if middle is None:
             self.ledger.postpone(start)
@@ -248,7 +251,9 @@ class OpenTable:
         """
         if self.state == forks.INHERITED:
             raise forks.inherited_error(self.name)
-        for reader in list(self.readers):  # without the lock: who reads may be waiting for it
+        with self.lock:
+            readers = list(self.readers)
+        for reader in readers:  # without the lock: who reads may be waiting for it
             reader.close()
         with self.lock:
             if self.state != OPEN:

@@ -6,7 +6,6 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from rowkey.descriptors import SHORTAGE_TEXT, build_shortage_error, is_shortage
 from rowkey.engines.pairs import library
 from rowkey.engines.rocksdb_files.directory import (
     REPAIR_LOG,
@@ -17,6 +16,7 @@ from rowkey.engines.rocksdb_files.directory import (
 )
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
 from rowkey.errors import CorruptionError, OneMistakeError, Refused, Unsupported
+from rowkey.open_file_limit import SHORTAGE_TEXT, build_shortage_error, is_shortage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def explain_error(directory: Path, problem: Exception) -> OneMistakeError:
     """
     if isinstance(problem, OneMistakeError):
         return problem
-    text = str(problem)
+    text = _without_path(directory, problem)
     if isinstance(problem, library.DbClosedError):
         return Refused("table", f"{directory.name} is closed", "an open table")
     if SHORTAGE_TEXT in text or is_shortage(problem):
@@ -69,10 +69,15 @@ def is_lock_of_this_process(problem: Exception) -> bool:
     return _OWN_LOCK in str(problem)
 
 
-def is_not_writable(problem: Exception) -> bool:
+def is_not_writable(directory: Path, problem: Exception) -> bool:
     """Return whether a disk is full or may only be read."""
-    text = str(problem)
+    text = _without_path(directory, problem)
     return any(words in text for words in (*_DISK_FULL, *_READ_ONLY))
+
+
+def _without_path(directory: Path, problem: Exception) -> str:
+    """Return what an error says but for the path, which may hold any words."""
+    return str(problem).replace(str(directory), "")
 
 
 def in_use(directory: Path) -> Unsupported:

@@ -61,7 +61,8 @@ class RocksReader(Reader):
         self._described = None if kept is None else table.families
         self._whole: tuple[int, Mapping[str, Family], dict[str, View]] | None = None
         if kept is not None:
-            table.readers.add(self)
+            with table.lock:
+                table.readers.add(self)
 
     def _check_open(self) -> None:
         self._table.check_open()
@@ -260,7 +261,9 @@ class RocksStore(RocksReader, Store):
 
     def regions(self) -> list[RegionCount]:
         self._check_open()
-        for reader in list(self._table.readers):
+        with self._table.lock:
+            readers = list(self._table.readers)
+        for reader in readers:
             if isinstance(reader, Cursors):
                 reader.settle()
         return self._table.ledger.regions()

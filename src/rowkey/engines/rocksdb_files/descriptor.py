@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
 from rowkey.durable import checksum, replace_file
-from rowkey.errors import CorruptionError, Unsupported
+from rowkey.engines.specs import check_attributes_of
+from rowkey.errors import CorruptionError, Refused, Unsupported, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,7 @@ def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
     }
     document["checksum"] = checksum(document)
     # Next to the directory: what a kill leaves of it must not lie among the files of a table.
-    new = directory.with_name(f".{directory.name}.{DESCRIPTOR}.new")
+    new = directory.with_name(f".{DESCRIPTOR}.new")
     text = json.dumps(document, ensure_ascii=False, indent=1)
     replace_file(directory / DESCRIPTOR, text.encode() + b"\n", new)
 
@@ -69,6 +70,9 @@ def read_descriptor(directory: Path) -> Descriptor:
         Unsupported: another version of rowkey wrote it, or it cannot be read.
     """
     path = directory / DESCRIPTOR
+    if directory.is_symlink():
+        remedy = "Move the table back, or make the whole place a link."
+        raise Unsupported(str(directory), "it is a link, which is not followed", remedy=remedy)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -84,11 +88,36 @@ def read_descriptor(directory: Path) -> Descriptor:
         raise _damaged(path) from None
     if stored != checksum(document):
         raise _damaged(path)
-    if document["format"] != FORMAT:
-        what = f"it is of format {document['format']}"
+    if document.get("format") != FORMAT:
+        what = f"it is of format {shown(document.get('format'))}"
         raise Unsupported(str(path), what, f"format {FORMAT}", "Use the rowkey that wrote it.")
-    families = tuple(Family(**family) for family in document["families"])
+    try:
+        families = read_families(document["families"])
+        if document["state"] not in (CREATING, READY):
+            raise _damaged(path)
+    except (KeyError, TypeError, ValueError):
+        raise _damaged(path) from None
     return Descriptor(families, document["state"])
+
+
+def read_families(documents: Any) -> tuple[Family, ...]:
+    """Return families that are stored with a table, which somebody else may have written.
+
+    Args:
+        documents: a list of what `asdict` gives of each.
+
+    Raises:
+        TypeError: it is none, or a family has other attributes.
+        ValueError: an attribute has a value that it cannot have, or there is no family.
+    """
+    families = tuple(Family(**document) for document in documents)
+    try:
+        check_attributes_of(families, {})
+    except Refused as refusal:
+        raise ValueError(str(refusal)) from refusal
+    if not families:
+        raise ValueError("there is no family")
+    return families
 
 
 def directory_name(table: str) -> str:
@@ -102,5 +131,5 @@ def table_of_directory(directory: Path) -> str:
 
 
 def _damaged(path: Path) -> CorruptionError:
-    what = "the descriptor of the table is damaged: its checksum does not match"
+    what = "the descriptor of the table is damaged"
     return CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR)

@@ -21,7 +21,7 @@ from rowkey.engines.rocksdb_files.log_format import find_damage
 from rowkey.engines.rocksdb_files.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
 from rowkey.engines.rocksdb_files.settings import SETTINGS
 from rowkey.engines.rocksdb_files.write_ahead_log import LogContent, list_logs, read_log
-from rowkey.errors import CorruptionError, counted
+from rowkey.errors import CorruptionError, Unsupported, counted
 from rowkey.regions import to_binary
 
 if TYPE_CHECKING:
@@ -41,9 +41,11 @@ META = "default"
 _CURRENT = re.compile(rb"MANIFEST-\d{6,19}\n")
 _DATABASE_FILE = re.compile(
     r"CURRENT|IDENTITY|LOCK|LOG(\.old\.\d+)?|(MANIFEST|OPTIONS)-\d{6,19}(\.dbtmp)?"
-    rf"|\d{{6,19}}\.(log|sst|blob|dbtmp)(\.trash)?|\d{{6,19}}\.log\.\d+|{re.escape(SETTINGS)}"
+    rf"|\d{{6,19}}\.(log|sst|blob|dbtmp)(\.trash)?|\d{{6,19}}\.log(\.\d+)?(@\d+)?|{re.escape(SETTINGS)}"
 )
 """What RocksDB and rocksdict name their files, and what was cut from a log. Source: filename.cc."""
+_MOVED = re.compile(r"\d{6,19}\.(log|sst)|MANIFEST-\d{6,19}")
+"""Names of files that `move_unreferenced` moves."""
 _OWN = {DESCRIPTOR, HIGH_WATER}
 _NUMBERED = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
 _NUMBERS_AHEAD = 1_000
@@ -106,9 +108,9 @@ def inspect_database(
                 what = f"it does not name the column family {family}: its end was lost"
                 found.problems.append(CorruptionError(str(directory / name), what, "", SALVAGE))
         found.problems += _check_files(directory, found.manifest)
-        _check_logs(directory, found, verify_checksums=verify_checksums)
+        check_logs(directory, found, verify_checksums=verify_checksums)
         if not (found.problems or found.log_problems):
-            _check_mark(directory, found)
+            check_mark(directory, found)
     return found
 
 
@@ -169,7 +171,7 @@ def describe_rows(manifest: Manifest, one: TableFile) -> str:
     return f"{counted(one.size_bytes, 'byte')} of the rows {first} to {last}"
 
 
-def _check_logs(directory: Path, found: Inspection, *, verify_checksums: bool) -> None:
+def check_logs(directory: Path, found: Inspection, *, verify_checksums: bool) -> None:
     """Note damage in the logs that count, and gaps between them and the files."""
     assert found.manifest is not None
     manifest, last = found.manifest, found.manifest.last_sequence
@@ -197,7 +199,7 @@ def _check_logs(directory: Path, found: Inspection, *, verify_checksums: bool) -
         found.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
 
 
-def _check_mark(directory: Path, found: Inspection) -> None:
+def check_mark(directory: Path, found: Inspection) -> None:
     """Note where the table ends before what was acknowledged."""
     path = directory / HIGH_WATER
     mark = read_mark(path)
@@ -249,17 +251,19 @@ def move_unreferenced(directory: Path, manifest: Manifest) -> list[Path]:
 
 
 def _remove_old(aside: Path) -> None:
+    """Remove what `move_unreferenced` has moved long ago; whatever else lies there stays."""
     oldest = time.time() - KEPT_DAYS * 86_400
     with suppress(OSError):
         for path in aside.iterdir():
-            if path.stat().st_mtime < oldest:
+            is_moved = not path.is_symlink() and path.is_file() and _MOVED.fullmatch(path.name)
+            if is_moved and path.stat().st_mtime < oldest:
                 path.unlink()
         aside.rmdir()
 
 
 def holds_database(directory: Path) -> bool:
     """Return whether a directory holds a RocksDB, whole or damaged."""
-    if directory.name.startswith(".") or directory.is_symlink() or not directory.is_dir():
+    if directory.name.startswith(".") or not directory.is_dir():
         return False
     current = directory / "CURRENT"
     if current.is_file() and current.stat().st_size < 64 and b"MANIFEST-" in current.read_bytes():
@@ -272,7 +276,7 @@ def holds_database(directory: Path) -> bool:
 def list_manifests(directory: Path) -> list[Path]:
     """Return the MANIFEST files of a RocksDB, newest first."""
     found = (path for path in directory.iterdir() if path.name.startswith("MANIFEST-"))
-    return sorted(found, reverse=True)
+    return sorted(found, key=lambda path: (len(path.name), path.name), reverse=True)
 
 
 def list_foreign(directory: Path) -> list[Path]:
@@ -290,10 +294,28 @@ def list_foreign(directory: Path) -> list[Path]:
     return sorted(path for path in paths if not _is_own(path, most))
 
 
+def check_safe_to_open(directory: Path) -> None:
+    """Raise if opening a table might change a file that is not of it.
+
+    RocksDB takes files for its own by their names alone, and writes through links.
+
+    Raises:
+        Unsupported: there is such a file.
+    """
+    for path in list_foreign(directory):
+        name = path.name
+        is_taken = name in (*_OWN, UNREFERENCED, CUT) or _DATABASE_FILE.fullmatch(name)
+        if is_taken and path.parent == directory:
+            what = "it is not of the table that lies here, and might be overwritten or removed"
+            raise Unsupported(str(path), what, remedy="Move it away.")
+
+
 def _is_own(path: Path, most: int) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
     if path.name in _OWN:
         return True
-    if path.is_symlink() or not path.is_file() or not _DATABASE_FILE.fullmatch(path.name):
+    if not _DATABASE_FILE.fullmatch(path.name):
         return False
     found = _NUMBERED.match(path.name)
     return found is None or int(found[1]) <= most

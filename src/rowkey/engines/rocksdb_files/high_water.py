@@ -4,20 +4,20 @@ A log that was cut looks like one that a kill has torn, and a MANIFEST that was 
 older one: RocksDB opens both without what is missing. This file says how far the table had come, so
 that an end that comes too early is told.
 
-It is written in memory that the file is mapped to, at 0.2 µs a write: it survives the death of the
-process as the log does, and after a loss of power it may be behind the log, never ahead of what was
+It is handed to the system with each write, at 1 µs: it survives the death of the process as the log
+does, and after a loss of power it may be behind the log, never ahead of what was
 acknowledged. What was not synced may be lost by a loss of power, so after the machine was restarted
 only synced changes must be there.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from struct import Struct
+from typing import BinaryIO
 from zlib import crc32
 
 HIGH_WATER = "high-water"
@@ -65,10 +65,9 @@ class HighWaterMark:
     def __init__(self, path: Path, sequence: int) -> None:
         self._boot = _boot_id()
         self._durable = sequence
-        if not path.exists() or path.stat().st_size != _SIZE:
+        if read_mark(path) is None:
             _create(path)
-        with path.open("r+b") as file:
-            self._map: mmap.mmap | None = mmap.mmap(file.fileno(), _SIZE)
+        self._file: BinaryIO | None = path.open("r+b", buffering=0)
         self.raise_to(sequence, durable=True)
 
     def raise_to(self, sequence: int, *, durable: bool) -> None:
@@ -78,19 +77,22 @@ class HighWaterMark:
             sequence: its sequence number.
             durable: whether it is on disk.
 
-        Cost: 0.2 µs.
+        Raises:
+            OSError: it cannot be written.
+
+        Cost: 1 µs.
         """
         if durable:
             self._durable = sequence
         mark = _MARK.pack(self._boot, sequence, self._durable)
-        assert self._map is not None
-        self._map[_AT : _AT + len(mark) + 4] = mark + _CHECKSUM.pack(crc32(mark))
+        assert self._file is not None
+        os.pwrite(self._file.fileno(), mark + _CHECKSUM.pack(crc32(mark)), _AT)
 
     def close(self) -> None:
         """Let go of the file; closing twice is harmless."""
-        if self._map is not None:
-            self._map.close()
-            self._map = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def read_mark(path: Path) -> Mark | None:

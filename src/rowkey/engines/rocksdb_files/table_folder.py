@@ -35,7 +35,7 @@ def _is_table(directory: Path) -> bool:
 
     One that is still being created is none.
     """
-    if directory.name.startswith(".") or directory.is_symlink() or not directory.is_dir():
+    if directory.name.startswith(".") or not directory.is_dir():
         return False
     try:
         return read_descriptor(directory).state != CREATING

@@ -1,141 +1,169 @@
-"""Which rows of a family can be read, where some of its blocks cannot.
+"""Which pairs of a family can be read, where some of its blocks cannot.
 
-RocksDB stops at a damaged block and does not say where the next one begins. So keys after it are
-tried until one can be read, and from there the readable stretch is followed to both of its ends.
+RocksDB stops at a damaged block and does not say where the next one begins. So reading goes on at
+the next key at which a block may begin: the indexes of the files have them.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from rowkey.engines.damage import Gap
+from rowkey.engines.pairs.layout import END
+from rowkey.engines.rocksdb_salvage.table_index import InvalidIndex, read_separators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from rocksdict import RdictIter
 
-PROBES = 64
-"""Keys that are tried evenly over each unreadable stretch."""
+    from rowkey.engines.pairs.source import Pair
+    from rowkey.engines.rocksdb_files.manifest import TableFile
+
+PROBES = 1_024
+"""Keys that are tried evenly over a file whose index is not known."""
 _PROBE_BYTES = 8
 _REPORTED = 8_192
 """Cells after which progress is reported."""
 
 
-def find_gaps(
-    iterator: RdictIter, last_key: bytes, progress: Callable[[int], None] = lambda _: None
-) -> list[Gap]:
+class DamageScan:
+    """Reads all pairs of a family that can be read, and notes what cannot.
+
+    Args:
+        iterate: returns a new iterator over the family. One that met damage gives its error again
+            for sound blocks, so each is used up to its first error.
+        find_probes: returns the keys, ascending, at which reading is tried after damage.
+    """
+
+    def __init__(
+        self, iterate: Callable[[], RdictIter], find_probes: Callable[[], Sequence[bytes]]
+    ) -> None:
+        self._iterate, self._find_probes = iterate, find_probes
+        self.gaps: list[Gap] = []
+        """What could not be read so far, ascending."""
+
+    def read(self) -> Iterator[Pair]:
+        """Yield each pair that can be read, in their order.
+
+        Cost: about 0.3 µs a pair; for each damaged block one search.
+        """
+        iterator, last = self._iterate(), None
+        iterator.seek_to_first()
+        while True:
+            while iterator.valid():
+                last = iterator.key()
+                yield last, iterator.value()
+                iterator.next()
+            problem = _read_problem(iterator)
+            if problem is None:
+                return
+            found = self._find_next(last)
+            self.gaps.append(Gap(last, None if found is None else found.key(), problem))
+            if found is None:
+                return
+            iterator = found
+
+    def _find_next(self, last: bytes | None) -> RdictIter | None:
+        """Return an iterator at the first readable pair after damage; None if there is none.
+
+        Args:
+            last: the last key before the damage, or None.
+        """
+        probes = self._find_probes()
+        for number in range(0 if last is None else bisect_right(probes, last), len(probes)):
+            iterator = self._iterate()
+            iterator.seek(probes[number])
+            if not iterator.valid() and _read_problem(iterator) is None:  # nothing is above it
+                iterator = self._iterate()
+                iterator.seek_to_last()
+            if iterator.valid() and (last is None or iterator.key() > last):
+                return self._follow_back(iterator, last)
+        return None
+
+    def _follow_back(self, found: RdictIter, last: bytes | None) -> RdictIter:
+        """Return an iterator at the first pair of a readable stretch.
+
+        Args:
+            found: an iterator in the stretch.
+            last: the last key before the damage, or None.
+        """
+        first = found.key()
+        back = self._iterate()
+        back.seek_for_prev(first)
+        while back.valid() and (last is None or back.key() > last):
+            first = back.key()
+            back.prev()
+        if first == found.key():
+            return found
+        iterator = self._iterate()
+        iterator.seek(first)
+        return iterator if iterator.valid() else found
+
+
+def find_gaps(scan: DamageScan, progress: Callable[[int], None] = lambda _: None) -> list[Gap]:
     """Read a whole column family, and return the stretches that cannot be read, in their order.
 
     Args:
-        iterator: over the family.
-        last_key: a key that none of the family's is above.
+        scan: of the family.
         progress: told how many more cells were read.
 
-    Cost: a read of every block, about 0.3 µs a cell; for each gap some hundred searches.
+    Cost: a read of every block, about 0.3 µs a cell; for each damaged block one search.
     """
-    scan, top = _Scan(iterator, progress), last_key + b"\xff"
-    iterator.seek_to_first()
-    after = scan.follow(top) or b""
-    if scan.problem is None:
-        return []
-    before, problem = top, scan.problem
-    iterator.seek_to_last()
-    if iterator.valid():
-        last = iterator.key()
-        progress(1)
-        before = scan.follow_back(last, after)
-    return [
-        Gap(start or None, None if stop == top else stop, what)
-        for start, stop, what in _split_gap(scan, after, before, problem)
-    ]
+    count = 0
+    for _ in scan.read():
+        count += 1
+        if count == _REPORTED:
+            progress(count)
+            count = 0
+    progress(count)
+    return scan.gaps
 
 
-def _split_gap(
-    scan: _Scan, after: bytes, before: bytes, problem: str
-) -> Iterator[tuple[bytes, bytes, str]]:
-    """Yield what cannot be read between two keys that can; the stretch after the first cannot."""
-    for probe in _probes(after, before):
-        scan.iterator.seek(probe)
-        found = scan.iterator.key()
-        if found is None or found >= before:  # damaged as well, or nothing is left up to the end
-            continue
-        begin = scan.follow_back(found, after)
-        if begin > after:
-            yield from _split_gap(scan, after, begin, problem)
-        scan.iterator.seek(found)
-        end = scan.follow(before)
-        if scan.problem is not None and end is not None:
-            yield from _split_gap(scan, end, before, scan.problem)
-        return
-    yield after, before, problem
+def find_block_starts(folder: Path, files: Iterable[TableFile]) -> list[bytes]:
+    """Return keys, ascending, at or before the first key of each block, and after the block before.
 
-
-def _probes(after: bytes, before: bytes) -> Iterator[bytes]:
-    """Yield keys between two others: near the first, and evenly spread up to the second."""
-    shared = 0
-    while shared < min(len(after), len(before)) and after[shared] == before[shared]:
-        shared += 1
-    near = range(len(after), shared, -1)
-    for length in near[:: max(1, len(near) // PROBES)]:
-        if after[length - 1] < 0xFF:
-            yield after[: length - 1] + bytes([after[length - 1] + 1])
-    low, high = (
-        int.from_bytes(key[shared : shared + _PROBE_BYTES].ljust(_PROBE_BYTES, b"\0"), "big")
-        for key in (after, before)
-    )
-    step = max(1, (high - low) // (PROBES + 1))
-    for value in range(low + step, high, step):
-        yield after[:shared] + value.to_bytes(_PROBE_BYTES, "big")
-
-
-class _Scan:
-    """Follows readable stretches.
+    Where a file has no readable index, keys are spread over what it holds.
 
     Args:
-        iterator: over the family.
-        progress: told how many more cells were read.
+        folder: where the files are.
+        files: those of a column family.
+
+    Cost: about 2 µs a block.
     """
-
-    def __init__(self, iterator: RdictIter, progress: Callable[[int], None]) -> None:
-        self.iterator, self.progress = iterator, progress
-        self.problem: str | None = None
-        """What has ended the stretch that was followed last; None if it was the end."""
-
-    def read_problem(self) -> str | None:
-        """Return what stopped the iterator, if something did."""
+    found: set[bytes] = set()
+    for one in files:
+        found |= {one.smallest, one.largest + END}
         try:
-            self.iterator.status()
-        except Exception as problem:  # noqa: BLE001 - RocksDB has no other
-            return str(problem)
-        return None
+            found.update(separator + END for separator in read_separators(folder / one.name))
+        except (InvalidIndex, OSError):
+            found.update(_spread_keys(one.smallest, one.largest))
+    return sorted(found)
 
-    def follow(self, stop: bytes) -> bytes | None:
-        """Read on from where the iterator stands; return the last key that could be read."""
-        iterator, last, count = self.iterator, None, 0
-        while iterator.valid():
-            key = iterator.key()
-            if key >= stop:
-                self.progress(count)
-                self.problem = None
-                return last
-            iterator.value()
-            last, count = key, count + 1
-            if count == _REPORTED:
-                self.progress(count)
-                count = 0
-            iterator.next()
-        self.progress(count)
-        self.problem = self.read_problem()
-        return last
 
-    def follow_back(self, found: bytes, stop: bytes) -> bytes:
-        """Read back from a key that can be read, to another one; return the first key read."""
-        iterator, first, count = self.iterator, found, 0
-        iterator.seek_for_prev(found)
-        iterator.prev()
-        while iterator.valid() and first > stop:
-            first, count = iterator.key(), count + 1
-            iterator.prev()
-        self.progress(count)
-        return first
+def _spread_keys(low: bytes, high: bytes) -> Iterator[bytes]:
+    """Yield keys between two others: near the first one, and evenly up to the second."""
+    shared = 0
+    while shared < min(len(low), len(high)) and low[shared] == high[shared]:
+        shared += 1
+    for length in range(len(low), shared, -1):
+        if low[length - 1] < 0xFF:
+            yield low[: length - 1] + bytes([low[length - 1] + 1])
+    begin, end = (
+        int.from_bytes(key[shared : shared + _PROBE_BYTES].ljust(_PROBE_BYTES, b"\0"), "big")
+        for key in (low, high)
+    )
+    step = max(1, (end - begin) // (PROBES + 1))
+    for value in range(begin + step, end, step):
+        yield low[:shared] + value.to_bytes(_PROBE_BYTES, "big")
+
+
+def _read_problem(iterator: RdictIter) -> str | None:
+    """Return what stopped an iterator, if something did."""
+    try:
+        iterator.status()
+    except Exception as problem:  # noqa: BLE001 - RocksDB has no other
+        return str(problem)
+    return None

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rowkey.cells import ROW_BYTES_MOST, Family
+from rowkey.cells import Family
 from rowkey.engines.damage import Examination
 from rowkey.engines.requests import TableSpec
 from rowkey.engines.rocksdb.database import column_family, family_name
 from rowkey.engines.rocksdb.ledger import Ledger, read_spec
 from rowkey.engines.rocksdb.storage_errors import explain_error
 from rowkey.engines.rocksdb_files.descriptor import read_descriptor, table_of_directory
-from rowkey.engines.rocksdb_files.directory import META, Inspection, inspect_database, list_foreign
+from rowkey.engines.rocksdb_files.directory import (
+    META,
+    SALVAGE,
+    Inspection,
+    inspect_database,
+    list_foreign,
+)
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage.damage_scan import find_gaps
 from rowkey.engines.rocksdb_salvage.view import open_salvage_view
 from rowkey.errors import CorruptionError, RowkeyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from rowkey.engines.damage import Rows
     from rowkey.engines.rocksdb_salvage.view import SalvageView
-
-LAST_KEY = b"\xff" * (ROW_BYTES_MOST + 1)
-"""A key that none of a table's is above."""
 
 
 def ignore_progress(done: int, total: int) -> None:
@@ -84,6 +88,7 @@ def examine_view(
 ) -> None:
     """Read every cell of a table, and note what cannot be read."""
     manifest, lost = view.manifest, list(view.lost_rows)
+    found.problems += view.problems
     found.notes += view.notes
     found.files = len(manifest.files) + len(list_logs(directory))
     found.size_bytes = sum(one.size_bytes for one in manifest.files.values())
@@ -97,17 +102,33 @@ def examine_view(
     for name in manifest.families.values():
         source = view.source(name, directory)
         is_meta = name == META
-        gaps = find_gaps(source.iterate(), LAST_KEY, (lambda _: None) if is_meta else count)
+        gaps = find_gaps(view.scan(source, name), (lambda _: None) if is_meta else count)
         for gap in gaps:
             found.problems.append(source.explain(RuntimeError(gap.problem)))
         if not is_meta:
             found.gaps[name] = gaps
             lost += [(gap.first_row, gap.last_row) for gap in gaps]
+    for problem in _find_missing_families(directory, view):
+        found.problems.append(problem)
+        lost.append((None, None))
     try:
         read_view_spec(directory, view)
     except CorruptionError as problem:
         found.problems.append(problem)
     found.lost_rows = join_ranges(lost)
+
+
+def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[CorruptionError]:
+    """Yield an error for each family that cannot be read at all.
+
+    Where RocksDB puts a table together without its MANIFEST, it knows families by their files, and
+    passes over changes of others in the logs.
+    """
+    with suppress(CorruptionError):  # a damaged descriptor is told elsewhere
+        for family in read_descriptor(directory).families:
+            if column_family(family.name) not in view.manifest.families.values():
+                what = f"no file of the family {family.name} is there: its cells cannot be read"
+                yield CorruptionError(str(directory), what, remedy=SALVAGE)
 
 
 def read_view_spec(directory: Path, view: SalvageView) -> tuple[TableSpec, Ledger]:

@@ -1,4 +1,4 @@
-"""What is done about a damaged table: its logs cut where it lies, or the rest saved elsewhere."""
+"""The repair of a damaged table: its logs are cut where it lies, or the rest is saved elsewhere."""
 
 from __future__ import annotations
 
@@ -7,39 +7,30 @@ from typing import TYPE_CHECKING
 
 from rowkey.durable import sync_directory
 from rowkey.engines.damage import Repair, Saved
-from rowkey.engines.pairs.layout import END, unescape
 from rowkey.engines.rocksdb.database import LOG, Database, column_family
 from rowkey.engines.rocksdb.ledger import Ledger, store_spec
-from rowkey.engines.rocksdb_files.descriptor import (
-    CREATING,
-    READY,
-    Descriptor,
-    write_descriptor,
-)
-from rowkey.engines.rocksdb_files.directory import CUT, META, inspect_database
+from rowkey.engines.rocksdb_files.descriptor import CREATING, READY, Descriptor, write_descriptor
+from rowkey.engines.rocksdb_files.directory import CUT, META, check_safe_to_open, inspect_database
 from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, read_mark
-from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_files.table_folder import find_free_name
+from rowkey.engines.rocksdb_salvage.copier import Copier
 from rowkey.engines.rocksdb_salvage.examination import (
-    LAST_KEY,
     examine_view,
     guess_view_spec,
     ignore_progress,
     inspect_directory,
-    is_lost,
     read_view_spec,
 )
+from rowkey.engines.rocksdb_salvage.log_selection import select_logs
 from rowkey.engines.rocksdb_salvage.view import open_salvage_view
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from rowkey.engines.damage import Gap, Rows
-    from rowkey.engines.pairs.source import Pair, PairSource
     from rowkey.engines.requests import TableSpec
 
-BATCH_CELLS = 8_192
 _GUESSED = (
     "its description could not be read: it has one region, no words, and families as its "
     "descriptor or its MANIFEST tells them"
@@ -59,6 +50,7 @@ def repair_table(directory: Path) -> Repair:
 
     Cost: 0.1 µs a byte of the logs.
     """
+    check_safe_to_open(directory)
     found, inspection = inspect_directory(directory)
     if inspection.problems:
         raise inspection.problems[0]
@@ -89,24 +81,22 @@ def _cut_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
     """
     families = [META, *(column_family(one.name) for one in spec.families)]
     found = inspect_database(directory, families, verify_checksums=True)
-    if not (found.log_problems and found.logs):
+    if found.manifest is None:
         return "", 0, 0
-    path, content = found.logs[-1]
-    is_gap = str(path) == found.log_problems[0].mistake.path and content.damage is None
-    if content.damage is None and not is_gap:
+    selection = select_logs(directory, found)
+    path, offset, later = selection.damaged, selection.offset, selection.later
+    if path is None:
         return "", 0, 0
-    offset = 0 if content.damage is None else content.damage.offset
     aside = directory / CUT
     aside.mkdir(exist_ok=True)
-    later = [log for log in list_logs(directory) if int(log.stem) > int(path.stem)]
     size = path.stat().st_size - offset + sum(log.stat().st_size for log in later)
-    with (aside / f"{path.name}.{offset}").open("wb") as copy:
+    with find_free_name(aside / f"{path.name}.{offset}").open("xb") as copy:
         copy.write(path.read_bytes()[offset:])
         copy.flush()
         os.fsync(copy.fileno())
     sync_directory(aside)
     for log in later:
-        log.rename(aside / log.name)
+        log.rename(find_free_name(aside / log.name))
     if offset:
         with path.open("r+b") as file:
             file.truncate(offset)
@@ -138,80 +128,37 @@ def save_table(
     found, inspection = inspect_directory(directory)
     with open_salvage_view(directory, inspection) as view:
         examine_view(directory, found, view, lambda done, total: progress(done, 2 * total))
+        notes = found.notes + [str(problem) for problem in inspection.log_problems]
         try:
             spec, ledger = read_view_spec(directory, view)
         except CorruptionError:
-            spec, ledger = guess_view_spec(directory, view), Ledger()
-            found.notes.append(_GUESSED)
-        left_out: Sequence[Rows] = () if keep_incomplete else found.lost_rows
+            spec, ledger = guess_view_spec(directory, view), None
+            notes.append(_GUESSED)
         write_descriptor(target, Descriptor(spec.families, CREATING))
         database = Database.create(target, spec.families)
         try:
-            cells = skipped = 0
-
-            def count(done: int) -> None:
-                progress(found.cells + cells + skipped + done, 2 * found.cells)
-
-            for family in spec.families:
-                name = column_family(family.name)
-                source, gaps = view.source(name, directory), found.gaps[name]
-                more = _copy_pairs(source, gaps, database, family.name, left_out, count)
-                cells, skipped = cells + more[0], skipped + more[1]
-            batch = database.start_batch()
-            store_spec(batch, spec)
-            ledger.store(batch)
-            ledger.number(batch, ledger.highest_stamp)
-            database.write(batch, sync=True)
-            database.flush()
+            copier = Copier(directory, view, database, found, keep_incomplete=keep_incomplete)
+            copier.progress = lambda done: progress(found.cells + done, 2 * found.cells)
+            lost = copier.copy_families(spec)
+            _store_description(database, spec, ledger, copier.highest_timestamp)
         finally:
             database.close()
         write_descriptor(target, Descriptor(spec.families, READY))
-    return Saved(found.table, cells, skipped, found.lost_rows, found.notes)
+    if copier.new_gaps:
+        notes.append("more of it became unreadable while it was saved: examine the disk")
+    return Saved(found.table, copier.copied, copier.skipped, lost, notes)
 
 
-def _copy_pairs(
-    source: PairSource,
-    gaps: Sequence[Gap],
-    database: Database,
-    family: str,
-    left_out: Sequence[Rows],
-    progress: Callable[[int], None],
-) -> tuple[int, int]:
-    """Copy a family's pairs but those of some rows; return how many were copied, and left out."""
-    handle, batch = database.handles[family], database.start_batch()
-    copied, skipped, prefix, is_left_out = 0, 0, b"", False
-    for key, value in _read_between(source, gaps):
-        if not prefix or not key.startswith(prefix):
-            prefix = key[: key.index(END) + 1]
-            is_left_out = is_lost(unescape(prefix[:-1]), left_out)
-        if is_left_out:
-            skipped += 1
-            continue
-        batch.put(key, value, handle)
-        copied += 1
-        if batch.len() == BATCH_CELLS:
-            database.write(batch, sync=False)
-            progress(copied + skipped)
-            batch = database.start_batch()
-    database.write(batch, sync=False)
-    return copied, skipped
-
-
-def _read_between(source: PairSource, gaps: Sequence[Gap]) -> Iterator[Pair]:
-    """Yield the pairs of a family that lie between what cannot be read of it."""
-    iterator = source.iterate()
-    starts = [b"", *(gap.before for gap in gaps)]
-    lasts = [*(gap.after for gap in gaps), LAST_KEY]
-    for start, last in zip(starts, lasts, strict=True):
-        if start is None or last is None:
-            continue
-        iterator.seek(start)
-        while iterator.valid():
-            key = iterator.key()
-            if key > last:
-                break
-            yield key, iterator.value()
-            iterator.next()
-        else:
-            if last == LAST_KEY:
-                source.raise_status(iterator)
+def _store_description(
+    database: Database, spec: TableSpec, ledger: Ledger | None, highest_timestamp: int
+) -> None:
+    """Store what a table is; its regions if they are known, and the highest timestamp if not."""
+    if ledger is None:
+        ledger = Ledger()
+        ledger.highest_stamp = highest_timestamp
+    batch = database.start_batch()
+    store_spec(batch, spec)
+    ledger.store(batch)
+    ledger.number(batch, ledger.highest_stamp)
+    database.write(batch, sync=True)
+    database.flush()

@@ -6,8 +6,10 @@ logs as far as they are sound, and its MANIFEST without the files that are gone.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import re
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines.pairs import library
@@ -17,21 +19,33 @@ from rowkey.engines.rocksdb.options import database_options
 from rowkey.engines.rocksdb.storage_errors import explain_error
 from rowkey.engines.rocksdb_files.directory import META, Inspection, list_manifests, read_manifest
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
-from rowkey.engines.rocksdb_files.manifest import Manifest, TableFile, remove_files
-from rowkey.engines.rocksdb_files.write_ahead_log import list_files, list_logs
+from rowkey.engines.rocksdb_files.manifest import remove_files
+from rowkey.engines.rocksdb_files.write_ahead_log import list_files
+from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts
+from rowkey.engines.rocksdb_salvage.log_selection import (
+    inspect_logs,
+    select_logs,
+    select_logs_alone,
+)
+from rowkey.errors import CorruptionError, OneMistakeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rocksdict import Rdict
+    from rocksdict import Rdict, RdictIter
 
-    from rowkey.errors import OneMistakeError
+    from rowkey.engines.damage import Rows
+    from rowkey.engines.rocksdb_files.manifest import Manifest, TableFile
+    from rowkey.engines.rocksdb_salvage.log_selection import LogSelection
 
 REBUILT = (
     "its MANIFEST cannot be read, so its files were put together by what they tell themselves: "
     "cells that a major compaction dropped shortly before the damage may be back"
 )
+_TABLE_FILE = re.compile(r"(\d{6,19})\.sst\b")
+_MIN_FAMILIES = 2
+"""Column families that each table has: that of RocksDB, and one of its own at least."""
 
 
 @dataclass(slots=True)
@@ -43,13 +57,15 @@ class SalvageView:
         folder: where that lies.
         manifest: what that says of itself.
         lost_rows: first and last row, both inclusive, of each file that is gone.
+        problems: what is wrong with files that RocksDB cannot open, so that they were left out.
         notes: what is uncertain about what is read.
     """
 
     db: Rdict
     folder: Path
     manifest: Manifest
-    lost_rows: list[tuple[bytes | None, bytes | None]] = field(default_factory=list)
+    lost_rows: list[Rows] = field(default_factory=list)
+    problems: list[OneMistakeError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def source(self, column_family: str, directory: Path) -> PairSource:
@@ -57,10 +73,24 @@ class SalvageView:
         family = self.db if column_family == META else self.db.get_column_family(column_family)
 
         def explain(problem: Exception) -> OneMistakeError:
-            told = str(problem).replace(str(self.folder), str(directory))
-            return explain_error(directory, RuntimeError(told))
+            return _explain(directory, self.folder, problem)
 
         return PairSource(family, explain)
+
+    def scan(self, source: PairSource, column_family: str) -> DamageScan:
+        """Return a scan of all pairs of a column family that can be read, from disk."""
+        files = [
+            one
+            for one in self.manifest.files.values()
+            if self.manifest.families.get(one.family_id) == column_family
+        ]
+
+        def iterate() -> RdictIter:
+            options = library.ReadOptions()
+            options.fill_cache(False)
+            return source.iterate(options)
+
+        return DamageScan(iterate, cache(lambda: find_block_starts(self.folder, files)))
 
 
 @contextmanager
@@ -78,94 +108,162 @@ def open_salvage_view(directory: Path, found: Inspection) -> Iterator[SalvageVie
     folder = LinkedFolder(directory)
     try:
         try:
-            manifest, gone, notes = _link_files(directory, folder, found)
-            if manifest is None:
-                manifest = _rebuild(folder.path)
-            db = _open(folder.path, manifest)
+            view = _open_view(directory, folder, found)
         except Exception as problem:
-            raise explain_error(directory, problem) from problem
-        view = SalvageView(db, folder.path, manifest, [_rows_of(one) for one in gone], notes)
+            raise _explain(directory, folder.path, problem) from problem
         try:
             yield view
         finally:
-            db.close()
+            view.db.close()
     finally:
         folder.close()
 
 
-def _link_files(
-    directory: Path, folder: LinkedFolder, found: Inspection
-) -> tuple[Manifest | None, list[TableFile], list[str]]:
-    """Fill the folder; return its manifest, the files that are gone, and what is uncertain."""
-    name, manifest = _find_manifest(directory, found)
+def _open_view(directory: Path, folder: LinkedFolder, found: Inspection) -> SalvageView:
+    """Fill the folder, and open what is in it without the files that cannot be read at all."""
     for path in list_files(directory, ".sst"):
         folder.link(path)
-    _copy_logs(directory, folder, found, manifest)
-    if manifest is None:
-        return None, [], [REBUILT]
-    gone = [one for one in manifest.files.values() if not _is_whole(directory, one)]
-    content = (directory / name).read_bytes()
-    (folder.path / name).write_bytes(remove_files(content, gone))
-    (folder.path / "CURRENT").write_text(f"{name}\n", "ascii")
-    for one in gone:
-        del manifest.files[one.number]
-        (folder.path / one.name).unlink(missing_ok=True)
-    return manifest, gone, []
+    chosen, notes = _choose_manifest(directory, found)
+    lost: list[Rows] = []
+    if chosen is None:
+        selection = select_logs_alone(directory)
+        _link_logs(folder, selection)
+        name, manifest, left_out = _rebuild(folder.path)
+        notes.append(REBUILT)
+        for file in left_out:
+            notes.append(
+                f"{directory / file}: it cannot be read whole, and which rows it holds is not known"
+            )
+            lost = [(None, None)]
+    else:
+        selection = select_logs(directory, chosen)
+        _link_logs(folder, selection)
+        assert chosen.manifest is not None
+        name, manifest = chosen.manifest_name, chosen.manifest
+        (folder.path / name).write_bytes(remove_files((directory / name).read_bytes(), ()))
+        (folder.path / "CURRENT").write_text(f"{name}\n", "ascii")
+    notes += selection.notes
+    gone = [one for one in manifest.files.values() if not _is_whole(directory, folder, one)]
+    _leave_out(folder.path / name, manifest, gone)
+    db, broken, problems = _open(directory, folder.path / name, manifest)
+    lost += [_rows_of(one) for one in (*gone, *broken) if _holds_rows(manifest, one)]
+    return SalvageView(db, folder.path, manifest, lost, problems, notes)
 
 
-def _find_manifest(directory: Path, found: Inspection) -> tuple[str, Manifest | None]:
-    """Return the MANIFEST that counts, or the newest one that is sound."""
-    if found.manifest is not None and not found.is_cut:
-        return found.manifest_name, found.manifest
-    for path in list_manifests(directory):
+def _choose_manifest(directory: Path, found: Inspection) -> tuple[Inspection | None, list[str]]:
+    """Return the MANIFEST that counts, or one that knows all files; and what was wrong by it.
+
+    Where CURRENT is damaged, that is the newest one, if it names every file: of one that ends
+    early or was replaced rows would be missing without a word.
+    """
+    if found.manifest is not None:
+        return (None if found.is_cut else found), []
+    if found.manifest_name:
+        return None, []
+    for path in list_manifests(directory)[:1]:
         manifest = read_manifest(path, [])
-        if manifest is not None and not found.is_cut:
-            return path.name, manifest
-    return "", None
-
-
-def _is_whole(directory: Path, one: TableFile) -> bool:
-    try:
-        return (directory / one.name).stat().st_size == one.size_bytes
-    except FileNotFoundError:
-        return False
-
-
-def _copy_logs(
-    directory: Path, folder: LinkedFolder, found: Inspection, manifest: Manifest | None
-) -> None:
-    """Link the logs that are sound, up to the first damage; what follows that is not read."""
-    contents = {path.name: content for path, content in found.logs}
-    for path in list_logs(directory):
-        if manifest is not None and int(path.stem) < manifest.first_log:
+        if manifest is None or len(manifest.families) < _MIN_FAMILIES:
             continue
-        content = contents.get(path.name)
-        if manifest is not None and content is None:  # it comes after a gap or a damaged one
-            break
-        if content is not None and content.damage is not None:
-            kept = path.read_bytes()[: content.damage.offset]
-            (folder.path / path.name).write_bytes(kept)
-            break
+        numbers = {int(file.stem) for file in list_files(directory, ".sst") if file.stem.isdigit()}
+        if numbers <= manifest.files.keys():
+            chosen = inspect_logs(directory, Inspection(manifest, path.name))
+            notes = [str(one) for one in chosen.log_problems] + chosen.warnings
+            return chosen, [
+                f"CURRENT does not tell which MANIFEST counts: it is {path.name}",
+                *notes,
+            ]
+    return None, []
+
+
+def _is_whole(directory: Path, folder: LinkedFolder, one: TableFile) -> bool:
+    for place in (directory, folder.path):  # what a repair makes of a log is only in the folder
+        with suppress(FileNotFoundError):
+            return (place / one.name).stat().st_size == one.size_bytes
+    return False
+
+
+def _link_logs(folder: LinkedFolder, selection: LogSelection) -> None:
+    """Link the logs that are sound, and copy one up to its damage."""
+    for path in selection.sound:
         folder.link(path)
+    if selection.damaged is not None and selection.offset:
+        kept = selection.damaged.read_bytes()[: selection.offset]
+        (folder.path / selection.damaged.name).write_bytes(kept)
 
 
-def _rebuild(folder: Path) -> Manifest:
-    """Have RocksDB make a MANIFEST of the files that there are."""
+def _rebuild(folder: Path) -> tuple[str, Manifest, list[str]]:
+    """Have RocksDB make a MANIFEST of the files that there are.
+
+    Returns:
+        Its name, what it says, and the names of the files that RocksDB could not read whole.
+    """
+    before = {path.name for path in list_files(folder, ".sst")}
     library.Rdict.repair(str(folder), library.Options(raw_mode=True))
     name = (folder / "CURRENT").read_text("ascii").strip()
     manifest = read_manifest(folder / name, [])
     assert manifest is not None
-    return manifest
+    return name, manifest, sorted(before - {one.name for one in manifest.files.values()})
 
 
-def _open(folder: Path, manifest: Manifest) -> Rdict:
-    families: dict[str, Any] = {
-        name: library.Options(raw_mode=True) for name in manifest.families.values() if name != META
-    }
-    options = database_options(repair=True)
-    db: Rdict = library.Rdict(str(folder), options, families, library.AccessType.read_only())
-    return db
+def _leave_out(path: Path, manifest: Manifest, files: Sequence[TableFile]) -> None:
+    """Take files out of a MANIFEST and its folder."""
+    if not files:
+        return
+    path.write_bytes(remove_files(path.read_bytes(), files))
+    for one in files:
+        del manifest.files[one.number]
+        (path.parent / one.name).unlink(missing_ok=True)
 
 
-def _rows_of(one: TableFile) -> tuple[bytes | None, bytes | None]:
+def _open(
+    directory: Path, path: Path, manifest: Manifest
+) -> tuple[Rdict, list[TableFile], list[OneMistakeError]]:
+    """Open a database without the files that RocksDB cannot open, as their footer is damaged.
+
+    Args:
+        directory: the table's.
+        path: the MANIFEST in the folder.
+        manifest: what it says.
+
+    Returns:
+        The database, the files that were left out, and what is wrong with them.
+    """
+    broken: list[TableFile] = []
+    problems: list[OneMistakeError] = []
+    while True:
+        families: dict[str, Any] = {
+            name: library.Options(raw_mode=True)
+            for name in manifest.families.values()
+            if name != META
+        }
+        options = database_options(repair=True)
+        access = library.AccessType.read_only()
+        try:
+            return library.Rdict(str(path.parent), options, families, access), broken, problems
+        except Exception as problem:
+            explained = _explain(directory, path.parent, problem)
+            found = _TABLE_FILE.search(str(problem).replace(str(path.parent), ""))
+            file = None if found is None else manifest.files.get(int(found[1]))
+            if file is None or not isinstance(explained, CorruptionError):
+                raise
+            broken.append(file)
+            problems.append(explained)
+            _leave_out(path, manifest, [file])
+
+
+def _explain(directory: Path, folder: Path, problem: Exception) -> OneMistakeError:
+    """Return what an error means for a table; it names the folder's files as the table's."""
+    if isinstance(problem, OneMistakeError):
+        return problem
+    if isinstance(problem, OSError):
+        return explain_error(directory, problem)
+    told = str(problem).replace(str(folder), str(directory))
+    return explain_error(directory, RuntimeError(told))
+
+
+def _holds_rows(manifest: Manifest, one: TableFile) -> bool:
+    return manifest.families.get(one.family_id) != META
+
+
+def _rows_of(one: TableFile) -> Rows:
     return row_of_key(one.smallest), row_of_key(one.largest)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, check_family
-from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms, open_engine
 from rowkey.observe.describing.columns import fields_of, strange_columns
@@ -14,6 +13,7 @@ from rowkey.observe.describing.keys import key_format
 from rowkey.observe.describing.sampling import sampled
 from rowkey.observe.describing.wording import annotated
 from rowkey.observe.remembering import remembered, table_of
+from rowkey.open_file_limit import explains_shortage
 from rowkey.regions import to_binary
 from rowkey.schema import NANOSECONDS, read_duration
 

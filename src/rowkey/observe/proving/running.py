@@ -7,7 +7,6 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import explains_shortage
 from rowkey.design import Design
 from rowkey.engines import now_ms
 from rowkey.errors import Refused, SampleError
@@ -16,6 +15,7 @@ from rowkey.observe.proving.dropping import dropped
 from rowkey.observe.proving.proof import COARSE, PhaseProof, Proof, ReadProof, Sized, phase_of
 from rowkey.observe.proving.reading import Reading
 from rowkey.observe.proving.sizes import Cells
+from rowkey.open_file_limit import explains_shortage
 from rowkey.regions import SplitPolicy
 from rowkey.simulate import Asked, Replay, cut_by_source, keys_of, source_of
 from rowkey.table import create_table, load_salts

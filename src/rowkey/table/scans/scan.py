@@ -9,8 +9,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from rowkey.descriptors import explains_shortage
 from rowkey.errors import ReadError, Unsupported, shown
+from rowkey.open_file_limit import explains_shortage
 from rowkey.plan import Residual, plan_read
 from rowkey.table.models import maker
 from rowkey.table.scans.blocks import (

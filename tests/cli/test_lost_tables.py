@@ -1,0 +1,245 @@
+"""Tables, catalogs and descriptors that were lost: nothing is made in their place or removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+
+import rowkey
+from cli.command import run
+from ramdisk import RAM
+from rowkey.design import Design
+from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR
+from rowkey.errors import CorruptionError, Refused, RowkeyError, Unsupported
+from rowkey.table import create_table, drop_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+URL = "rocks:data"
+ON = ("--on", URL)
+DESIGN = """\
+table = "logs"
+key   = "[bucket(host, 4)][host][ts]"
+
+[fields]
+host = { type = "text", max_bytes = 20 }
+ts   = "timestamp_ms"
+"""
+ROWS = [{"host": f"h{number % 5}", "ts": number} for number in range(20)]
+
+
+@pytest.fixture(scope="module")
+def source() -> Iterator[Path]:
+    """A folder with a design and a closed table of 20 rows."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        (Path(folder) / "logs.toml").write_text(DESIGN)
+        with rowkey.open(Design.loads(DESIGN), f"rocks:{folder}/data") as table:
+            for row in ROWS:
+                table.put(row)
+        yield Path(folder)
+
+
+@pytest.fixture
+def table(source: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory of the table in a copy of it, which is the current folder."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        monkeypatch.chdir(folder)
+        yield Path(folder) / "data" / "logs"
+        monkeypatch.undo()
+
+
+def all_files() -> dict[str, bytes]:
+    """What lies in the place, but for the lock that openings leave."""
+    found = {str(path): path for path in Path("data").rglob("*") if path.name != ".lock"}
+    return {name: path.read_bytes() if path.is_file() else b"" for name, path in found.items()}
+
+
+def count_rows() -> int:
+    """How many rows the table has."""
+    done = run("count", "logs", *ON)
+    assert 0 == done.code, done.err
+    return int(done.out)
+
+
+def open_design() -> None:
+    """Open the table of the design, which makes one where none is known."""
+    rowkey.open(Design.loads(DESIGN), URL).close()
+
+
+OPENINGS: dict[str, Callable[[], object]] = {
+    "by design": open_design,
+    "by name": lambda: rowkey.open("logs", URL),
+    "make nothing": lambda: rowkey.open(Design.loads(DESIGN), URL, create=False),
+    "create": lambda: create_table(Design.loads(DESIGN), URL),
+}
+DROPS: tuple[Callable[[], object], ...] = (
+    lambda: drop_table("logs", URL),
+    lambda: drop_table(Design.loads(DESIGN), URL),
+)
+COMMANDS = ("count logs", "count logs.toml", "scan logs", "create logs.toml", "put logs.toml")
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "next to another table"])
+def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> None:
+    """The catalog still has the table, so whoever opens or creates it is told that it is lost."""
+    if others:
+        other = Design.loads(DESIGN.replace('"logs"', '"others"'))
+        rowkey.open(other, URL).close()
+    shutil.rmtree(table)
+    before = all_files()
+    for use in OPENINGS.values():
+        with pytest.raises(CorruptionError, match=r"remembers the table logs, made .* not there"):
+            use()
+        assert before == all_files()
+    for words in COMMANDS:
+        done = run(*words.split(), *ON, stdin='{"host": "a", "ts": 1}')
+        assert (4, "") == (done.code, done.out), words
+        assert "it is not there. Restore it; or if it was dropped, forget it" in done.err
+        assert before == all_files()
+    with pytest.raises(Refused, match="there is no table logs"):
+        drop_table("logs", URL)
+    assert before == all_files()
+
+
+def test_a_restored_directory_is_opened(table: Path) -> None:
+    """Nothing that was refused meanwhile stands in its way."""
+    table.rename("away")
+    for use in OPENINGS.values():
+        with pytest.raises(CorruptionError):
+            use()
+    Path("away").rename(table)
+    assert len(ROWS) == count_rows()
+
+
+def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
+    """The command that the error names forgets it with --yes; then it can be made."""
+    shutil.rmtree(table)
+    asked = run("repair", URL, "logs.toml")
+    assert asked.code != 0
+    with pytest.raises(CorruptionError):
+        open_design()
+    done = run("repair", URL, "logs.toml", "--yes")
+    assert (1, "logs: forgotten") == (done.code, done.out.splitlines()[-1])
+    open_design()
+    assert 0 == count_rows()
+
+
+def test_a_lost_catalog_is_learnt_from_the_table(table: Path) -> None:
+    """A table that never had other counts tells its design, by its name too."""
+    del table
+    shutil.rmtree("data/.catalog")
+    assert len(ROWS) == count_rows()
+    shutil.rmtree("data/.catalog")
+    with rowkey.open(Design.loads(DESIGN), URL) as found:
+        assert ROWS == sorted(found.scan(), key=lambda row: row["ts"])
+    assert ["logs.json"] == [path.name for path in Path("data/.catalog").glob("*.json")]
+
+
+def test_a_lost_catalog_of_changed_counts_is_refused(table: Path) -> None:
+    """Rows lie under counts that only the catalog had: nothing is opened, made or changed."""
+    del table
+    done = run("buckets", "set", "logs", "8", *ON)
+    assert 0 == done.code, done.err
+    saved = shutil.copytree("data/.catalog", "saved")
+    shutil.rmtree("data/.catalog")
+    for name, use in OPENINGS.items():
+        expected = Refused if name == "create" else Unsupported
+        with pytest.raises(expected):
+            use()
+    assert 4 == run("count", "logs", *ON).code
+    assert [] == list(Path("data/.catalog").glob("*.json"))
+    shutil.copytree(saved, "data/.catalog", dirs_exist_ok=True)
+    assert len(ROWS) == count_rows()
+
+
+FOREIGN = [
+    "notes.txt",
+    "descriptor.json.bak",
+    "folder/file",
+]
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> None:
+    """The file is named, nothing is removed, and the table is as it was."""
+    (table / name).parent.mkdir(exist_ok=True)
+    (table / name).write_text("mine")
+    first = name.split("/", maxsplit=1)[0]
+    with pytest.raises(Unsupported, match=f"it holds {first}, which is not of rowkey"):
+        drop_table("logs", URL)
+    done = run("drop", "logs", "--yes", "logs", *ON)
+    assert 4 == done.code
+    assert f"it holds {first}, which is not of rowkey" in done.err
+    assert "mine" == (table / name).read_text()
+    assert len(ROWS) == count_rows()
+
+
+def test_a_link_in_the_place_of_a_table_is_left_alone(table: Path) -> None:
+    """What a link leads to is another's directory: it is no table, and stays as it is."""
+    target = table.rename(Path("mine").resolve())
+    table.symlink_to(target)
+    before = sorted(path.name for path in target.iterdir())
+    for use in (*OPENINGS.values(), *DROPS):
+        with pytest.raises(RowkeyError):
+            use()
+    assert before == sorted(path.name for path in target.iterdir())
+    assert table.is_symlink()
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+def _empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def _flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "has_catalog"), [(_remove, True), (_flip, True), (_remove, False), (_empty, False)]
+)
+def test_a_table_without_its_descriptor_is_left_alone(
+    table: Path, spoil: Callable[[Path], None], *, has_catalog: bool
+) -> None:
+    """Nobody opens, creates or drops it, no file goes, and a repair gives all rows back."""
+    spoil(table / DESCRIPTOR)
+    if not has_catalog:
+        shutil.rmtree("data/.catalog")
+    before = {name: data for name, data in all_files().items() if "/logs" in name}
+    for use in (*OPENINGS.values(), *DROPS):
+        with pytest.raises(CorruptionError, match="the descriptor of the table is"):
+            use()
+        assert before.items() <= all_files().items()
+    for words in (*COMMANDS, "drop logs --yes logs", "drop logs.toml --yes logs"):
+        done = run(*words.split(), *ON, stdin='{"host": "a", "ts": 1}')
+        assert (4, "") == (done.code, done.out), words
+        assert before.items() <= all_files().items()
+    assert 1 == run("repair", URL, "--yes").code
+    assert len(ROWS) == count_rows()
+
+
+def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
+    """A folder of somebody's files with a table's name is neither used nor removed."""
+    shutil.rmtree(table.parent)
+    table.mkdir(parents=True)
+    (table / "20240101.log").write_text("mine")
+    (table / "CURRENT").write_text("my current work")
+    with pytest.raises(Unsupported, match=r"it holds something else: 20240101\.log, CURRENT"):
+        open_design()
+    assert 4 == run("create", "logs.toml", *ON).code
+    with pytest.raises(Refused, match="there is no table logs"):
+        drop_table("logs", URL)
+    assert ["20240101.log", "CURRENT"] == sorted(path.name for path in table.iterdir())
+    assert [] == list(Path("data/.catalog").glob("*.json"))

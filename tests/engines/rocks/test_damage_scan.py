@@ -1,0 +1,236 @@
+"""Damaged blocks of a real file: what cannot be read is told to the key, and the rest is read."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ramdisk import RAM
+from rowkey.cells import Cell, Family, RowCells
+from rowkey.engines import TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.pairs import library
+from rowkey.engines.rocksdb_files.directory import inspect_database
+from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts, find_gaps
+from rowkey.engines.rocksdb_salvage.examination import examine_table, is_lost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.engines.damage import Gap
+
+CELLS = 3_000
+
+
+def row_of(number: int) -> bytes:
+    """A row key; they ascend with their numbers, and are of two lengths and shapes."""
+    return b"host-%02d %06d" % (number // 500, number) + b"\0\xff" * (number % 3)
+
+
+def value_of(number: int) -> bytes:
+    """A value that stands in the file once, as it is not compressed."""
+    return b"value-%06d|" % number
+
+
+class DamagedFile:
+    """A table of one file, whose blocks of a few dozen cells are damaged by the values in them.
+
+    Args:
+        place: an empty directory.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.directory = place, place / "t"
+        family = Family("d", block_size=1_024, compression="NONE")
+        with Rocks.open(str(place)) as engine:
+            store = engine.create(TableSpec("t", (family,)))
+            numbers = [*range(CELLS)]
+            Random(1).shuffle(numbers)
+            store.mutate([self._row(number) for number in numbers])
+            store.flush()
+        self.file = max(self.directory.glob("*.sst"), key=lambda path: path.stat().st_size)
+        self._sound = self.file.read_bytes()
+
+    @staticmethod
+    def _row(number: int) -> RowCells:
+        return RowCells(row_of(number), [Cell("d", b"q", 5, value_of(number))])
+
+    def damage(self, numbers: list[int]) -> None:
+        """Turn a bit over in the value of each of some cells."""
+        content = bytearray(self._sound)
+        for number in numbers:
+            assert 1 == self._sound.count(value_of(number))
+            content[self._sound.index(value_of(number))] ^= 1
+        self.file.write_bytes(content)
+
+    def family(self) -> Any:
+        """The column family, opened anew by RocksDB for reading."""
+        options = library.Options(raw_mode=True)
+        families = dict.fromkeys(("default", "f_d"), options)
+        access = library.AccessType.read_only()
+        db = library.Rdict(str(self.directory), options, families, access)
+        return db.get_column_family("f_d")
+
+    def scan(self) -> DamageScan:
+        """A scan of the column family."""
+        found = inspect_database(self.directory, ["f_d"]).manifest
+        assert found is not None
+        files = [one for one in found.files.values() if found.families[one.family_id] == "f_d"]
+        return DamageScan(self.family().iter, lambda: find_block_starts(self.directory, files))
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[DamagedFile]:
+    """A table of one file."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        yield DamagedFile(Path(folder))
+
+
+def read_one_by_one(family: Any, keys: list[bytes]) -> set[bytes]:
+    """The keys that RocksDB itself gives, each looked up alone."""
+    found = set()
+    for key in keys:
+        with suppress(Exception):  # RocksDB has no other
+            if family.get(key) is not None:
+                found.add(key)
+    return found
+
+
+def expected_gaps(keys: list[bytes], readable: set[bytes]) -> list[tuple[Any, Any]]:
+    """The readable keys, or ends, around each run of keys that are not."""
+    marks = [None, *(key for key in keys if key in readable), None]
+    at = {key: index for index, key in enumerate(keys)}
+    return [
+        (before, after)
+        for before, after in pairwise(marks)
+        if (len(keys) if after is None else at[after]) - (-1 if before is None else at[before]) > 1
+    ]
+
+
+@pytest.fixture(scope="module")
+def keys(table: DamagedFile) -> list[bytes]:
+    """All keys of the file, read while it was sound."""
+    iterator, found = table.family().iter(), []
+    iterator.seek_to_first()
+    while iterator.valid():
+        found.append(iterator.key())
+        iterator.next()
+    assert CELLS == len(found)
+    return found
+
+
+PLACES: dict[str, list[int]] = {
+    "in the middle": [1_600],
+    "the first block": [0],
+    "the last block": [CELLS - 1],
+    "two apart": [700, 1_900],
+    "at the change of a host": [499, 500],
+    "a third of the file": [*range(1_000, 2_000, 10)],
+    "all": [*range(0, CELLS, 5)],
+    "three apart": [400, 1_499, 2_600],
+    "both ends": [0, CELLS - 1],
+}
+
+
+def each_place(*names: str) -> list[Any]:
+    """Places as parameters."""
+    return [pytest.param(PLACES[name], id=name) for name in names]
+
+
+@pytest.mark.parametrize("numbers", each_place(*PLACES))
+def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> None:
+    """They end at the last readable key before damage, and at the first one after it."""
+    table.damage(numbers)
+    read: list[int] = []
+    gaps = find_gaps(table.scan(), read.append)
+    readable = read_one_by_one(table.family(), keys)
+    assert expected_gaps(keys, readable) == [(gap.after, gap.before) for gap in gaps]
+    assert all("block checksum mismatch" in gap.problem for gap in gaps)
+    assert sum(read) >= len(readable) - len(gaps)
+
+
+def test_a_sound_file_has_no_gap(table: DamagedFile, keys: list[bytes]) -> None:
+    """Every key of it is read once."""
+    table.damage([])
+    read: list[int] = []
+    assert [] == find_gaps(table.scan(), read.append)
+    assert len(keys) == sum(read)
+
+
+def find_lost(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> tuple[int, int]:
+    """Damage some blocks; return how many unreadable keys no gap has, and how many gaps."""
+    table.damage(numbers)
+    gaps = find_gaps(table.scan())
+    readable = read_one_by_one(table.family(), keys)
+    bounds = [bound for gap in gaps for bound in (gap.after, gap.before) if bound is not None]
+    assert bounds == sorted(bounds)
+    assert set(bounds) <= readable
+    return sum(not is_in(key, gaps) for key in keys if key not in readable), len(gaps)
+
+
+def test_no_unreadable_key_is_passed_over(table: DamagedFile, keys: list[bytes]) -> None:
+    """Wherever a block is damaged, each key that cannot be read lies in a gap."""
+    for seed in range(8):
+        numbers = Random(seed).sample(range(CELLS), 1)
+        assert (0, 1) == find_lost(table, keys, numbers)
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_no_unreadable_key_of_many_is_passed_over(
+    table: DamagedFile, keys: list[bytes], count: int
+) -> None:
+    """The same of several damaged blocks."""
+    lost = []
+    for seed in range(6):
+        numbers = Random(seed).sample(range(CELLS), count)
+        lost.append(find_lost(table, keys, numbers)[0])
+    assert [0] * 6 == lost
+
+
+def is_in(key: bytes, gaps: list[Gap]) -> bool:
+    """Whether a key lies in one of some gaps."""
+    return any(
+        (gap.after is None or key > gap.after) and (gap.before is None or key < gap.before)
+        for gap in gaps
+    )
+
+
+@pytest.mark.parametrize("numbers", each_place("in the middle", "the last block", "both ends"))
+def test_an_examination_names_the_rows_around_a_gap(
+    table: DamagedFile, keys: list[bytes], numbers: list[int]
+) -> None:
+    """The rows that may lack cells are those of the keys around, and the file is named."""
+    table.damage(numbers)
+    readable = read_one_by_one(table.family(), keys)
+    rows = {key: row_of(number) for number, key in enumerate(keys)}
+    found = examine_table(table.directory)
+    assert len(expected_gaps(keys, readable)) == len(found.lost_rows) == len(found.problems)
+    for key, row in rows.items():
+        assert key in readable or is_lost(row, found.lost_rows)
+    listed = sum(is_lost(row, found.lost_rows) for row in rows.values())
+    # Both rows at the ends of a stretch are whole.
+    assert listed <= len(keys) - len(readable) + 2 * len(found.lost_rows)
+    assert {str(table.file)} == {problem.mistake.path for problem in found.problems}
+    assert found.is_readable
+    assert found.needs_saving
+
+
+@pytest.mark.parametrize("numbers", each_place("two apart", "three apart"))
+def test_what_is_outside_of_gaps_is_saved(
+    table: DamagedFile, keys: list[bytes], numbers: list[int], tmp_path: Path
+) -> None:
+    """Every cell that can be read is in the new table, with its value, and no other."""
+    table.damage(numbers)
+    readable = read_one_by_one(table.family(), keys)
+    with Rocks.open(str(table.place)) as engine, Rocks.open(str(tmp_path)) as target:
+        engine.save_into(target, "t", keep_incomplete=True)
+        found = target.table("t").get([row_of(number) for number in range(CELLS)])
+    kept = {number: row.cells[0].value for number, row in enumerate(found) if row.cells}
+    expected = {n: value_of(n) for n, key in enumerate(keys) if key in readable}
+    assert kept == expected

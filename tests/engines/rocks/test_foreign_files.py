@@ -1,0 +1,196 @@
+"""Directories that somebody else has made, or put files into: nothing of theirs is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.cells import Cell, Family, RowCells
+from rowkey.durable import checksum
+from rowkey.engines import TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR
+from rowkey.engines.rocksdb_files.directory import CUT, UNREFERENCED
+from rowkey.engines.rocksdb_files.high_water import HIGH_WATER
+from rowkey.engines.rocksdb_files.settings import SETTINGS
+from rowkey.errors import CorruptionError, Unsupported
+from rowkey.table import drop_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESIGN = rowkey.Design("t", "[id]", fields={"id": "u32"})
+OLD_S = time.time() - 30 * 86_400
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """The directory of a table with one row."""
+    with rowkey.open(DESIGN, f"rocks:{tmp_path / 'place'}") as table:
+        table.put({"id": 1})
+    return tmp_path / "place" / "t"
+
+
+def count(table: Path) -> int:
+    """Open a table and count its rows."""
+    with rowkey.open(DESIGN, f"rocks:{table.parent}", create=False) as opened:
+        return opened.count()
+
+
+@pytest.mark.parametrize("name", [HIGH_WATER, SETTINGS, DESCRIPTOR, "CURRENT", "LOG"])
+def test_nothing_is_written_through_a_link(table: Path, tmp_path: Path, name: str) -> None:
+    """A table whose file is a link to somebody's file is refused, and that is as it was."""
+    victim = tmp_path / "victim"
+    victim.write_bytes((table / name).read_bytes() if name in (DESCRIPTOR, "CURRENT") else b"mine")
+    content = victim.read_bytes()
+    (table / name).unlink()
+    (table / name).symlink_to(victim)
+    with pytest.raises(Unsupported, match="it is not of the table"):
+        count(table)
+    assert content == victim.read_bytes()
+
+
+@pytest.mark.parametrize("name", [UNREFERENCED, CUT])
+def test_nothing_is_removed_through_a_link(table: Path, tmp_path: Path, name: str) -> None:
+    """A folder of a table that is a link to somebody's folder is refused."""
+    victim = tmp_path / "documents"
+    victim.mkdir()
+    (victim / "000001.sst").write_bytes(b"mine")
+    os.utime(victim / "000001.sst", (OLD_S, OLD_S))
+    (table / name).symlink_to(victim)
+    with pytest.raises(Unsupported, match="it is not of the table"):
+        count(table)
+    assert b"mine" == (victim / "000001.sst").read_bytes()
+
+
+def test_only_moved_files_are_removed_after_some_days(table: Path) -> None:
+    """What somebody has put into the folder of files without a reference stays there."""
+    aside = table / UNREFERENCED
+    aside.mkdir()
+    for name in ("000001.sst", "my-rescued-copy.sst"):
+        (aside / name).write_bytes(b"x")
+        os.utime(aside / name, (OLD_S, OLD_S))
+    assert 1 == count(table)
+    assert ["my-rescued-copy.sst"] == [path.name for path in aside.iterdir()]
+
+
+NUMBERED = ["20240101.log", "20240101.blob", "999999999.sst", "MANIFEST-999999"]
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_a_numbered_file_of_somebody_is_refused(table: Path, name: str) -> None:
+    """RocksDB would take it for its own and remove it, so the table is not opened beside it."""
+    (table / name).write_bytes(b"mine\n")
+    with pytest.raises(Unsupported, match=f"{name}: it is not of the table"):
+        count(table)
+    assert b"mine\n" == (table / name).read_bytes()
+    (table / name).unlink()
+    assert 1 == count(table)
+
+
+def test_other_files_do_no_harm(table: Path) -> None:
+    """Notes in the directory of a table are in nobody's way until it is dropped."""
+    (table / "notes.txt").write_text("mine")
+    assert 1 == count(table)
+    with pytest.raises(Unsupported, match=r"notes\.txt"):
+        drop_table(DESIGN, f"rocks:{table.parent}")
+
+
+def test_a_table_that_is_a_link_is_refused(table: Path, tmp_path: Path) -> None:
+    """It is told as a link, not as gone: nothing is forgotten or made in its place."""
+    elsewhere = tmp_path / "elsewhere"
+    table.rename(elsewhere)
+    table.symlink_to(elsewhere)
+    for use in (lambda: count(table), lambda: drop_table(DESIGN, f"rocks:{table.parent}")):
+        with pytest.raises(Unsupported, match="it is a link"):
+            use()
+    table.unlink()
+    elsewhere.rename(table)
+    assert 1 == count(table)
+
+
+FORGED: list[dict[str, Any]] = [
+    {"families": 5}, {"families": []}, {"families": [{}]}, {"families": [{"name": "d", "x": 1}]},
+    {"families": [{"name": 7}]}, {"families": [{"name": "d", "versions": "x"}]}, {"state": "odd"},
+    {"families": [{"name": "d", "block_size": 2**70}]}, {"format": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", FORGED, ids=str)
+def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> None:
+    """A valid checksum proves nothing; other tables of the place stay usable."""
+    document = {**json.loads((table / DESCRIPTOR).read_bytes()), **words}
+    document.pop("checksum")
+    document["checksum"] = checksum(document)
+    (table / DESCRIPTOR).write_text(json.dumps(document))
+    with pytest.raises((CorruptionError, Unsupported), match=DESCRIPTOR):
+        count(table)
+    other = rowkey.Design("other", "[id]", fields={"id": "u32"})
+    with rowkey.open(other, f"rocks:{table.parent}") as opened:
+        assert 0 == opened.count()
+
+
+def test_damage_is_told_whatever_the_path_holds(tmp_path: Path) -> None:
+    """A name like that of a lock, or of an error, does not change what damage is told as."""
+    for name in ("BLOCKS", "LOCK", "No space left on device"):
+        place = tmp_path / name
+        design = rowkey.Design("BLOCKS", "[id]", fields={"id": "u32", "v": "text"})
+        with rowkey.open(design, f"rocks:{place}") as table:
+            for number in range(3_000):
+                table.put({"id": number, "v": "x" * 50})
+            table.compact()
+        file = max((place / "BLOCKS").glob("*.sst"), key=lambda path: path.stat().st_size)
+        content = bytearray(file.read_bytes())
+        content[len(content) // 3] ^= 1
+        file.write_bytes(content)
+        with (
+            rowkey.open(design, f"rocks:{place}") as table,
+            pytest.raises(CorruptionError, match=file.name),
+        ):
+            table.count()
+
+
+def test_all_tables_are_closed_if_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one table raises keeps no other from being closed, and the place can be opened."""
+    full = Unsupported("a", "the disk is full")
+
+    def fail() -> None:
+        raise full
+
+    engine = Rocks.open(str(tmp_path))
+    for name in ("a", "b"):
+        store = engine.create(TableSpec(name, (Family("d"),)))
+        store.mutate([RowCells(b"r", [Cell("d", b"q", 5, b"v")])])
+    monkeypatch.setattr(engine._tables["a"], "flush", fail)
+    with pytest.raises(Unsupported, match="the disk is full"):
+        engine.close()
+    with Rocks.open(str(tmp_path)) as again:
+        assert all(again.table(name).get([b"r"])[0].cells for name in ("a", "b"))
+
+
+def test_a_place_opens_again_while_programs_are_started(tmp_path: Path) -> None:
+    """A child holds the lock's file until its program begins, and that keeps nobody out."""
+    stop = Event()
+
+    def start() -> None:
+        while not stop.is_set():
+            subprocess.run([sys.executable, "-S", "-c", ""], check=True, close_fds=True)
+
+    thread = Thread(target=start)
+    thread.start()
+    try:
+        for _ in range(2_000):
+            Rocks.open(str(tmp_path)).close()
+    finally:
+        stop.set()
+        thread.join()

@@ -1,0 +1,242 @@
+"""The high-water mark: believed as far as it can be, and never more than that."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.rocks.restarts import restart_machine
+from ramdisk import RAM
+from rowkey.cells import Cell, Family, RowCells
+from rowkey.engines import Span, TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.rocksdb_files import high_water
+from rowkey.engines.rocksdb_files.high_water import HIGH_WATER, HighWaterMark, Mark, read_mark
+from rowkey.engines.rocksdb_files.log_format import read_records
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.errors import CorruptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SYNCED, WRITTEN = 10, 30
+"""Rows that were put on disk, and those that were acknowledged in all."""
+
+
+@pytest.fixture
+def mark_path(tmp_path: Path) -> Path:
+    """A mark of 12 acknowledged changes, of which 10 were on disk."""
+    mark = HighWaterMark(tmp_path / HIGH_WATER, 7)
+    mark.raise_to(10, durable=True)
+    mark.raise_to(12, durable=False)
+    mark.close()
+    mark.close()
+    return tmp_path / HIGH_WATER
+
+
+def test_a_mark_of_this_boot_is_believed(mark_path: Path) -> None:
+    """All that was acknowledged must be there, as no process that dies takes it away."""
+    assert Mark(12, 10, is_of_this_boot=True) == read_mark(mark_path)
+    assert 12 == Mark(12, 10, is_of_this_boot=True).least
+
+
+def test_a_mark_of_another_boot_is_believed_of_what_was_on_disk(mark_path: Path) -> None:
+    """What was only acknowledged may have been lost with the power."""
+    restart_machine(mark_path.parent)
+    assert Mark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
+    assert 10 == Mark(12, 10, is_of_this_boot=False).least
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["another boot", "no boot is known"])
+def test_the_boot_is_that_of_the_system(
+    mark_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
+) -> None:
+    """Where the system tells another start, or none, a mark is one of before."""
+    other = tmp_path / "boot_id"
+    if is_there:
+        other.write_text("another start\n")
+    monkeypatch.setattr(high_water, "_BOOT_ID", other)
+    assert Mark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
+
+
+def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
+    """What was raised counts at once, without a close."""
+    mark = HighWaterMark(tmp_path / HIGH_WATER, 0)
+    for sequence in range(1, 50):
+        mark.raise_to(sequence, durable=sequence % 10 == 0)
+        expected = Mark(sequence, sequence // 10 * 10, is_of_this_boot=True)
+        assert expected == read_mark(tmp_path / HIGH_WATER)
+    mark.close()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        b"",
+        b"rowkey high water\n",
+        b"\xff" * 500,
+        b"\0" * 128,
+    ],
+)
+def test_a_mark_is_made_where_none_can_be_read(tmp_path: Path, content: bytes | None) -> None:
+    """It is no error that there is none, and the next one replaces whatever lies there."""
+    path = tmp_path / HIGH_WATER
+    if content is not None:
+        path.write_bytes(content)
+    assert read_mark(path) is None
+    mark = HighWaterMark(path, 5)
+    mark.close()
+    assert Mark(5, 5, is_of_this_boot=True) == read_mark(path)
+
+
+def test_a_directory_is_no_mark(tmp_path: Path) -> None:
+    """What cannot be read as a file is none."""
+    assert read_mark(tmp_path) is None
+
+
+@given(st.binary(max_size=300))
+def test_garbage_is_no_mark(content: bytes) -> None:
+    """Any bytes are read without an error."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        path = Path(folder) / HIGH_WATER
+        for garbage in (content, b"rowkey high water\n" + content):
+            path.write_bytes(garbage)
+            assert read_mark(path) is None
+
+
+def test_each_flipped_bit_of_a_mark_is_found(mark_path: Path) -> None:
+    """It is no mark, or the same one: never one of other numbers."""
+    sound, content = read_mark(mark_path), mark_path.read_bytes()
+    found = []
+    for at in range(0, 8 * len(content), 5):
+        damaged = bytearray(content)
+        damaged[at // 8] ^= 1 << at % 8
+        mark_path.write_bytes(damaged)
+        found.append(read_mark(mark_path))
+    assert {None, sound} == set(found)
+    assert found.count(None) >= 8 * (18 + 32 + 4) // 5
+    for length in range(0, len(content), 3):
+        mark_path.write_bytes(content[:length])
+        assert read_mark(mark_path) in (None, sound)
+
+
+@pytest.fixture(scope="module")
+def source() -> Iterator[Path]:
+    """A copy of an open table: what a kill would leave, some of it synced, all of it logged."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        place = Path(folder) / "data"
+        with Rocks.open(str(place)) as engine:
+            store = engine.create(TableSpec("t", (Family("d"),)))
+            for number in range(WRITTEN):
+                cells = [Cell("d", b"q", 1, b"%d" % number)]
+                store.mutate([RowCells(b"%03d" % number, cells)], sync=number < SYNCED)
+            shutil.copytree(place, Path(folder) / "killed")
+        yield Path(folder) / "killed"
+
+
+@pytest.fixture
+def killed(source: Path) -> Iterator[Path]:
+    """A copy of it to be damaged."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        yield shutil.copytree(source, Path(folder) / "data")
+
+
+def cut_log(place: Path, rows: int) -> None:
+    """Cut the log behind the batch of the last of so many rows."""
+    (log,) = list_logs(place / "t")
+    content = log.read_bytes()
+    ends = [offset for offset, _ in read_records(content)]
+    os.truncate(log, [*ends, len(content)][len(ends) - WRITTEN + rows])
+
+
+def read_rows(place: Path) -> list[bytes]:
+    """The rows of the table in a place."""
+    with Rocks.open(str(place)) as engine:
+        (cursor,) = engine.table("t").scan([Span()])
+        return [row.row for row in cursor]
+
+
+@pytest.mark.parametrize("rows", [0, SYNCED - 1, SYNCED, WRITTEN - 1])
+def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed: Path, rows: int) -> None:
+    """On the same boot no batch can be missing: the log, and how many changes, are named."""
+    (log,) = list_logs(killed / "t")
+    cut_log(killed, rows)
+    before = {path: path.read_bytes() for path in (killed / "t").iterdir() if path.is_file()}
+    with pytest.raises(CorruptionError, match="its end was cut off") as refused:
+        read_rows(killed)
+    assert str(log) == refused.value.mistake.path
+    assert "acknowledged change" in refused.value.mistake.what
+    assert before == {path: path.read_bytes() for path in before}
+
+
+@pytest.mark.parametrize("rows", [SYNCED, SYNCED + 7, WRITTEN])
+def test_a_loss_of_power_may_take_what_was_not_synced(
+    killed: Path, rows: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The table is opened with what is left, and a warning tells what was lost."""
+    cut_log(killed, rows)
+    restart_machine(killed / "t")
+    with caplog.at_level(logging.WARNING):
+        assert [b"%03d" % number for number in range(rows)] == read_rows(killed)
+    assert (rows < WRITTEN) == ("they were not synced, and are lost" in caplog.text)
+
+
+@pytest.mark.parametrize("rows", [0, SYNCED - 1])
+def test_a_loss_of_power_takes_nothing_that_was_synced(killed: Path, rows: int) -> None:
+    """A log that ends before that was damaged otherwise."""
+    cut_log(killed, rows)
+    restart_machine(killed / "t")
+    with pytest.raises(CorruptionError, match="its end was cut off"):
+        read_rows(killed)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+def _empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def _flip_mark(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[70] ^= 1
+    path.write_bytes(content)
+
+
+def _flip_name(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[0] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _remove,
+        _empty,
+        _flip_mark,
+        _flip_name,
+    ],
+)
+def test_a_table_without_a_mark_is_opened_with_a_warning(
+    killed: Path, spoil: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A damaged mark takes no row away; it is told, and the next opening has one again."""
+    spoil(killed / "t" / HIGH_WATER)
+    with caplog.at_level(logging.WARNING):
+        assert WRITTEN == len(read_rows(killed))
+    assert "the high-water mark is missing or damaged" in caplog.text
+    caplog.clear()
+    assert WRITTEN == len(read_rows(killed))
+    assert "" == caplog.text
+    assert read_mark(killed / "t" / HIGH_WATER) is not None

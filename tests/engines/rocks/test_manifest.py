@@ -1,0 +1,327 @@
+"""What rowkey reads in a MANIFEST is what RocksDB has; a damaged one is reported, and no more."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ramdisk import RAM
+from rowkey.cells import Cell, CellBlock, Family, RowCells
+from rowkey.engines import Span, TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.pairs import library
+from rowkey.engines.rocksdb_files.directory import read_manifest
+from rowkey.engines.rocksdb_files.log_format import BLOCK, encode_log, read_records
+from rowkey.engines.rocksdb_files.manifest import (
+    InvalidEdit,
+    Manifest,
+    parse_manifest,
+    remove_files,
+)
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.errors import CorruptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.engines import Store
+
+STEPS = ("load", "mutate", "flush", "compact", "add a family", "open again")
+
+
+class Grown:
+    """A table on disk that is changed by a seed.
+
+    Args:
+        place: an empty directory.
+        seed: decides what is done.
+    """
+
+    def __init__(self, place: Path, seed: int) -> None:
+        self.place, self.random = place, Random(seed)
+        self.directory = place / "t"
+        self.engine = Rocks.open(str(place))
+        self.engine.create(TableSpec("t", (Family("d"), Family("e"))))
+
+    @property
+    def store(self) -> Store:
+        """The table."""
+        return self.engine.table("t")
+
+    def do(self, step: str) -> None:
+        """Take one of `STEPS`."""
+        match step:
+            case "load":
+                rows = [self._row() for _ in range(50)]
+                values = pa.array([b"v"] * len(rows), pa.binary())
+                self.store.load([CellBlock(pa.array(rows, pa.binary()), "e", b"q", values)])
+            case "mutate":
+                cells = [Cell(one.name, b"q", 5, b"v") for one in self.store.spec.families]
+                self.store.mutate([RowCells(self._row(), cells) for _ in range(20)])
+            case "flush":
+                self.store.flush()
+            case "compact":
+                self.store.compact()
+            case "add a family":
+                self.store.alter([Family(f"f{len(self.store.spec.families)}")])
+            case "open again":
+                self.engine.close()
+                self.engine = Rocks.open(str(self.place))
+
+    def _row(self) -> bytes:
+        # Some keys are so long that an edit that names them crosses a block of the MANIFEST.
+        length = self.random.choice((4, 4, 4, 6_000))
+        return b"%06d" % self.random.randrange(10**6) + bytes(length)
+
+    def content(self) -> bytes:
+        """The content of the MANIFEST that counts."""
+        return manifest_path(self.directory).read_bytes()
+
+    def check(self) -> Manifest:
+        """Compare what the MANIFEST says with what RocksDB says of itself."""
+        self.store.get([b"none"])
+        database = self.engine._tables["t"].database
+        content, live = b"", []
+        while content != self.content():  # RocksDB compacts in the background
+            content, live = self.content(), database.meta.live_files()
+        manifest = parse_manifest(content)
+        assert stated(live) == listed(manifest)
+        names = library.Rdict.list_cf(str(self.directory))
+        assert sorted(names) == sorted(manifest.families.values())
+        assert set(manifest.log_numbers) == set(manifest.families)
+        assert manifest.last_sequence <= database.meta.latest_sequence_number()
+        assert manifest.next_file > max(manifest.files, default=0)
+        logs = [int(path.stem) for path in list_logs(self.directory)]
+        assert max(logs) >= manifest.newest_log >= manifest.first_log
+        return manifest
+
+
+def stated(live_files: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Number, level, size and keys of each file, as RocksDB states them."""
+    return sorted(
+        (int(one["name"][1:-4]), one["level"], one["size"], one["start_key"], one["end_key"])
+        for one in live_files
+    )
+
+
+def listed(manifest: Manifest) -> list[tuple[Any, ...]]:
+    """The same, as rowkey reads it."""
+    return sorted(
+        (number, one.level, one.size_bytes, one.smallest, one.largest)
+        for number, one in manifest.files.items()
+    )
+
+
+def manifest_path(directory: Path) -> Path:
+    """The MANIFEST that counts."""
+    return directory / (directory / "CURRENT").read_text("ascii").strip()
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """An empty directory in memory."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def grow(place: Path, seed: int, *steps: str) -> Iterator[Grown]:
+    """A table after some steps, closed at the end."""
+    grown = Grown(place, seed)
+    try:
+        for step in steps:
+            grown.do(step)
+        yield grown
+    finally:
+        grown.engine.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
+    """After each of many steps the files, levels, sizes, keys and families are RocksDB's."""
+    levels, longest = set(), 0
+    with grow(place, seed) as grown:
+        for step in [*STEPS, *grown.random.choices(STEPS, k=14), "mutate", "flush"]:
+            grown.do(step)
+            levels |= {one.level for one in grown.check().files.values()}
+            longest = max(longest, len(grown.content()))
+    assert levels > {0}
+    assert longest > BLOCK
+
+
+def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
+    """A MANIFEST that is taken apart and put together again has the same bytes."""
+    with grow(place, 11, *["mutate", "flush"] * 30):
+        pass
+    content = manifest_path(place / "t").read_bytes()
+    assert len(content) > 2 * BLOCK
+    assert content == remove_files(content, [])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rocksdb_opens_a_manifest_without_some_files(place: Path, seed: int) -> None:
+    """It has the files that are left, all of their rows, and misses none of the others."""
+    steps = ("load", "mutate", "flush", "compact", *["load", "mutate", "flush"] * 3)
+    with grow(place, seed, *steps) as grown:
+        random, directory = grown.random, grown.directory
+    path = manifest_path(directory)
+    manifest = parse_manifest(path.read_bytes())
+    removed = random.sample(sorted(manifest.files.values(), key=lambda one: one.number), 4)
+    whole = read_pairs(directory, manifest)
+    for one in removed:
+        (directory / one.name).unlink()
+    path.write_bytes(remove_files(path.read_bytes(), removed))
+    left = parse_manifest(path.read_bytes())
+    assert set(manifest.files) - {one.number for one in removed} == set(left.files)
+    assert (manifest.families, manifest.log_numbers) == (left.families, left.log_numbers)
+    db = open_rocksdb(directory, manifest)
+    assert stated(db.live_files()) == listed(left)
+    db.close()
+    found = read_pairs(directory, manifest)
+    assert found.items() <= whole.items()
+    for key in whole.keys() - found.keys():
+        assert any(one.smallest <= key[1] <= one.largest for one in removed)
+
+
+def open_rocksdb(directory: Path, manifest: Manifest) -> Any:
+    """RocksDB itself, for reading."""
+    options = library.Options(raw_mode=True)
+    families = {name: library.Options(raw_mode=True) for name in manifest.families.values()}
+    return library.Rdict(str(directory), options, families, library.AccessType.read_only())
+
+
+def read_pairs(directory: Path, manifest: Manifest) -> dict[tuple[str, bytes], bytes]:
+    """All pairs of a table's families."""
+    db = open_rocksdb(directory, manifest)
+    pairs: dict[tuple[str, bytes], bytes] = {}
+    for name in manifest.families.values():
+        if name != "default":
+            pairs |= {(name, key): value for key, value in db.get_column_family(name).items()}
+    db.close()
+    return pairs
+
+
+@cache
+def sound_content() -> bytes:
+    """The MANIFEST of a small table of some files."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        steps = ("mutate", "flush", "load", "add a family", "mutate", "flush", "compact")
+        with grow(Path(folder), 5, *steps):
+            pass
+        return manifest_path(Path(folder) / "t").read_bytes()
+
+
+@cache
+def states() -> list[Manifest]:
+    """What the MANIFEST says after each of its records."""
+    records = [record for _, record in read_records(sound_content())]
+    return [parse_manifest(encode_log(records[:count])) for count in range(len(records) + 1)]
+
+
+def read_content(content: bytes) -> tuple[Manifest | None, list[CorruptionError]]:
+    """What is read of a MANIFEST of some content, and what is reported."""
+    problems: list[CorruptionError] = []
+    with TemporaryDirectory(dir=RAM) as folder:
+        path = Path(folder) / "MANIFEST-000005"
+        path.write_bytes(content)
+        return read_manifest(path, problems), problems
+
+
+@given(st.data())
+def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
+    """Each is damage, but in bytes that RocksDB leaves empty; nothing else is ever raised."""
+    content = bytearray(sound_content())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    manifest, problems = read_content(bytes(content))
+    if manifest is None:
+        assert 1 == len(problems)
+        assert "damaged" in problems[0].mistake.what
+    else:
+        assert states()[-1] == manifest
+
+
+@given(st.data())
+def test_a_truncated_manifest_is_an_earlier_one(data: st.DataObject) -> None:
+    """What is left is what the MANIFEST said after some of its records, or is damage."""
+    length = data.draw(st.integers(0, len(sound_content())))
+    manifest, problems = read_content(sound_content()[:length])
+    assert (manifest is None) == bool(problems)
+    assert manifest is None or manifest in states()
+
+
+@given(st.data())
+def test_a_record_that_is_no_edit_is_reported(data: st.DataObject) -> None:
+    """Under a right checksum any bytes are an edit or are reported; nothing else is raised."""
+    records = [record for _, record in read_records(sound_content())]
+    at = data.draw(st.integers(0, len(records) - 1))
+    record = bytearray(records[at])
+    for _ in range(data.draw(st.integers(0, 3))):
+        if record:
+            record[data.draw(st.integers(0, len(record) - 1))] = data.draw(st.integers(0, 255))
+    records[at] = bytes(record[: data.draw(st.integers(0, len(record)))]) + data.draw(st.binary())
+    content = encode_log(records)
+    told = ""
+    try:
+        parse_manifest(content)
+    except InvalidEdit as problem:
+        told = str(problem)
+    _, problems = read_content(content)
+    assert [f"it is damaged: {told}"] * bool(told) == [one.mistake.what for one in problems]
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        (b"\x0b", "the unknown tag 11"),
+        (b"\x02", "it ends within a number"),
+        (b"\x02" + b"\xff" * 10, "a number of more than 64 bits"),
+        (b"\x01\x05abc", "it ends within 5 bytes"),
+        (b"\x67\x00\x09\x05\x03abc\x03abc\x00\x00\x01", "a key of fewer than 8 bytes"),
+    ],
+)
+def test_what_is_wrong_with_an_edit_is_named(record: bytes, problem: str) -> None:
+    """The error of a MANIFEST says which rule of RocksDB's its record breaks."""
+    with pytest.raises(InvalidEdit, match=problem):
+        parse_manifest(encode_log([record]))
+
+
+def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None:
+    """Wherever its end is cut off, no row is missing without an error, and no file is removed."""
+    steps = ("mutate", "flush", "load", "open again", "mutate", "flush", "compact", "load")
+    with grow(place / "data", 6, *steps) as grown:
+        expected = read_rows(grown.store)
+        shutil.copytree(grown.place, place / "killed")
+    path = manifest_path(place / "killed" / "t")
+    content = path.read_bytes()
+    ends = [offset for offset, _ in read_records(content)]
+    outcomes = []
+    for length in sorted({*ends, *(end + 5 for end in ends), len(content)}):
+        shutil.rmtree(place / "copy", ignore_errors=True)
+        shutil.copytree(place / "killed", place / "copy")
+        (place / "copy" / "t" / path.name).write_bytes(content[:length])
+        before = sorted(path.name for path in (place / "copy").rglob("*.sst"))
+        try:
+            with Rocks.open(str(place / "copy")) as engine:
+                assert expected == read_rows(engine.table("t"))
+            outcomes.append("whole")
+        except CorruptionError:
+            assert before == sorted(path.name for path in (place / "copy").rglob("*.sst"))
+            outcomes.append("refused")
+    assert outcomes[-1] == "whole"
+    assert outcomes.count("refused") > len(outcomes) / 2
+
+
+def read_rows(store: Store) -> list[RowCells]:
+    """All rows of a table."""
+    (cursor,) = store.scan([Span()])
+    return list(cursor)

@@ -1,0 +1,193 @@
+"""A table that can only be read is read through a folder of links, and no file of it changes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ramdisk import RAM
+from rowkey.cells import Cell, Family, RowCells
+from rowkey.engines import Span, TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.rocksdb import database
+from rowkey.engines.rocksdb.database import check_database, open_linked
+from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
+from rowkey.errors import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rowkey.engines import Store
+
+FAMILIES = (Family("d"), Family("e"))
+FULL, READ_ONLY = errno.ENOSPC, errno.EROFS
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A table with rows in files, and rows in its log alone, as a kill leaves them."""
+    with TemporaryDirectory(dir=RAM) as folder:
+        source = Path(folder) / "source"
+        with Rocks.open(str(source)) as engine:
+            store = engine.create(TableSpec("t", FAMILIES))
+            for number in range(40):
+                cells = [Cell(name, b"q", 1, b"%d" % number) for name in "de"]
+                store.mutate([RowCells(b"%03d" % number, cells)])
+                if number == 20:
+                    store.flush()
+            yield shutil.copytree(source, Path(folder) / "data")
+
+
+def state_of(place: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Inode, time of change and content of every file of a table, and the folders' times."""
+    return {
+        str(path): (status.st_ino, status.st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in [place / "t", *(place / "t").rglob("*")]
+        for status in [path.stat()]
+    }
+
+
+def read_rows(store: Store) -> list[RowCells]:
+    """All rows, which are read in each way that there is."""
+    (cursor,) = store.scan([Span()])
+    rows = list(cursor)
+    assert rows == store.get([row.row for row in rows])
+    (cursor,) = store.snapshot().scan([Span()])
+    assert rows == list(cursor)
+    return rows
+
+
+@pytest.fixture(params=[FULL, READ_ONLY], ids=["full", "read-only"])
+def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that takes no new file of a table."""
+
+    def refuse(directory: Path) -> None:
+        raise OSError(request.param, os.strerror(request.param), str(directory))
+
+    monkeypatch.setattr(database, "write_settings", refuse)
+
+
+@pytest.mark.usefixtures("refusing_disk")
+def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
+    """All rows are read, and every byte, inode and time of its files is as before."""
+    before = state_of(place)
+    with Rocks.open(str(place)) as engine:
+        store = engine.table("t")
+        assert [b"%03d" % number for number in range(40)] == [r.row for r in read_rows(store)]
+        folder = _folder_of(engine)
+        assert folder.is_dir()
+        assert {"CURRENT"} < {path.name for path in folder.iterdir()}
+        assert before == state_of(place)
+    assert not folder.exists()
+    assert before == state_of(place)
+
+
+def _folder_of(engine: Rocks) -> Path:
+    found = engine._tables["t"].database._folder
+    assert found is not None
+    return found.path
+
+
+CHANGES: dict[str, Callable[[Store], Any]] = {
+    "mutate": lambda store: store.mutate([RowCells(b"z", [Cell("d", b"q", 1, b"v")])]),
+    "increment": lambda store: store.increment(b"z", [("d", b"n", 1)]),
+    "alter": lambda store: store.alter([Family("f")]),
+    "flush": lambda store: store.flush(),
+    "compact": lambda store: store.compact(),
+    "split": lambda store: store.split(b"010"),
+    "annotate": lambda store: store.annotate({"word": "value"}),
+}
+
+
+@pytest.mark.usefixtures("refusing_disk")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_of_what_can_only_be_read_is_refused(
+    place: Path, change: Callable[[Store], Any]
+) -> None:
+    """Its message says so, nothing of it is seen, and the table can still be read."""
+    before = state_of(place)
+    with Rocks.open(str(place)) as engine:
+        store = engine.table("t")
+        rows, spec = read_rows(store), store.spec
+        with pytest.raises(Unsupported, match="it is open for reading only"):
+            change(store)
+        assert rows == read_rows(store)
+    assert before == state_of(place)
+    assert {family.name for family in spec.families} == {"d", "e"}
+
+
+def test_links_are_opened_without_a_change(place: Path) -> None:
+    """RocksDB itself writes into the folder alone, which goes when it is closed."""
+    before = state_of(place)
+    db, folder = open_linked(place / "t", check_database(place / "t", FAMILIES), FAMILIES)
+    links = [path for path in folder.path.iterdir() if path.is_symlink()]
+    assert {path.name for path in (place / "t").glob("*.sst")} < {path.name for path in links}
+    assert 40 == len(list(db.get_column_family("f_d").keys()))
+    db.close()
+    folder.close()
+    folder.close()
+    assert not folder.path.exists()
+    assert before == state_of(place)
+
+
+def test_a_forgotten_folder_is_removed(tmp_path: Path) -> None:
+    """It goes with the last who knows it, and what it links to stays."""
+    (tmp_path / "000001.sst").write_bytes(b"pairs")
+    folder = LinkedFolder(tmp_path, [tmp_path / "000001.sst"])
+    path = folder.path
+    assert b"pairs" == (path / "000001.sst").read_bytes()
+    del folder
+    assert not path.exists()
+    assert b"pairs" == (tmp_path / "000001.sst").read_bytes()
+
+
+def test_there_may_be_no_place_for_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither memory nor a temporary folder: the error says what to set."""
+
+    def refuse(**_: object) -> str:
+        raise OSError(FULL, os.strerror(FULL))
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    with pytest.raises(Unsupported, match="Set TMPDIR to a folder that can be written"):
+        LinkedFolder(tmp_path)
+
+
+MOUNTED = """
+import sys
+from pathlib import Path
+from engines.rocks.test_read_only import read_rows, state_of, _folder_of
+from rowkey.engines.backends.rocks import Rocks
+place = Path(sys.argv[1])
+try:
+    (place / "t" / "new").touch()
+except OSError as problem:
+    assert "Read-only file system" in str(problem)
+else:
+    raise AssertionError("the disk can be written")
+before = state_of(place)
+with Rocks.open(str(place)) as engine:
+    rows, folder = read_rows(engine.table("t")), _folder_of(engine)
+assert not folder.exists()
+assert before == state_of(place)
+print(len(rows))
+"""
+
+
+def test_a_disk_that_is_mounted_to_be_read_is_read(place: Path) -> None:
+    """A real read-only mount of a table that was killed gives all of its rows."""
+    script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3" "$1"'
+    may_mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$1"', "sh", str(place)]
+    if shutil.which("unshare") is None or subprocess.run(may_mount, check=False).returncode:
+        pytest.skip("this user may not mount")
+    words = ["unshare", "-m", "sh", "-c", script, "sh", str(place), sys.executable, MOUNTED]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert ("40\n", 0) == (done.stdout, done.returncode), done.stderr[-4_000:]

@@ -1,0 +1,395 @@
+"""What `repair --into` saves of a damaged table, and what it tells of the rest."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+
+import rowkey
+from rowkey.cells import Cell, Family, RowCells
+from rowkey.engines import TableSpec
+from rowkey.engines.backends.rocks import Rocks
+from rowkey.engines.requests import Ask, Span
+from rowkey.engines.rocksdb_files.directory import META, inspect_database
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_salvage import copier
+from rowkey.engines.rocksdb_salvage.examination import is_lost
+from rowkey.engines.rocksdb_salvage.table_index import InvalidIndex, read_separators
+from rowkey.errors import RowkeyError
+from rowkey.table import repair_tables, save_tables, verify_tables
+
+if TYPE_CHECKING:
+    from rowkey.engines import Saved, Store
+
+ROWS = 20_000
+LOGGED = 300
+EVENTS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
+CODED = rowkey.Design(
+    "t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms", "v": "text"}
+)
+KILLED = f"""
+import os, signal, sys
+import rowkey
+design = rowkey.Design("t", "[id]", fields={{"id": "u64", "v": "text"}})
+table = rowkey.open(design, "rocks:" + sys.argv[1])
+for n in range({LOGGED}):
+    table.put({{"id": n, "v": "x" * 60 + str(n)}})
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def row_of(number: int) -> bytes:
+    """A row key."""
+    return b"host-%03d %08d" % (number // 500, number)
+
+
+def value_of(number: int) -> bytes:
+    """A value that does not compress."""
+    return Random(number).randbytes(24)
+
+
+def create(place: Path, parts: int = 1, family: Family | None = None) -> Path:
+    """Make a table of so many files, whose rows are interleaved; return the largest file."""
+    family = family or Family("d", block_size=1_024)
+    with Rocks.open(str(place)) as engine:
+        store = engine.create(TableSpec("t", (family,)))
+        for part in range(parts):
+            cells = range(part, ROWS, parts)
+            store.mutate([
+                RowCells(row_of(n), [Cell("d", b"q", 5 + n % 3, value_of(n))]) for n in cells
+            ])  # fmt: skip
+            store.flush()
+    return largest_file(place)
+
+
+def largest_file(place: Path) -> Path:
+    """The largest file of sorted pairs of the table of a place."""
+    return max((place / "t").glob("*.sst"), key=lambda path: path.stat().st_size)
+
+
+def flip(path: Path, offsets: list[int]) -> None:
+    """Turn a bit over at each of some offsets of a file."""
+    content = bytearray(path.read_bytes())
+    for offset in offsets:
+        content[offset] ^= 4
+    path.write_bytes(content)
+
+
+def save(place: Path, into: Path, *, keep_incomplete: bool = False) -> Saved:
+    """Save the table of a place."""
+    with Rocks.open(str(place)) as engine, Rocks.open(str(into)) as target:
+        return engine.save_into(target, "t", keep_incomplete=keep_incomplete)
+
+
+def read_rows(store: Store) -> dict[bytes, bytes]:
+    """The value of each row of a store."""
+    with store.scan([Span()], Ask())[0] as cursor:
+        return {row.row: row.cells[0].value for row in cursor}
+
+
+def saved_rows(into: Path) -> dict[bytes, bytes]:
+    """The rows of the table that was saved into a place."""
+    with Rocks.open(str(into)) as engine:
+        return read_rows(engine.table("t"))
+
+
+def check_saved(saved: Saved, kept: dict[bytes, bytes]) -> None:
+    """Each row is there as it was, or lies in a stretch that is listed as lost."""
+    expected = {row_of(n): value_of(n) for n in range(ROWS)}
+    assert kept.items() <= expected.items()
+    assert all(is_lost(row, saved.lost_rows) for row in expected.keys() - kept.keys())
+    assert saved.cells == len(kept)
+
+
+@pytest.mark.parametrize("compression", ["NONE", "SNAPPY", "LZ4", "ZSTD", "GZ", "BZIP2"])
+def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None:
+    """Whatever it is compressed by, its separators ascend through the whole file."""
+    family = Family("d", block_size=1_024, compression=compression)
+    separators = read_separators(create(tmp_path, family=family))
+    assert len(separators) > 200
+    assert row_of(0) < separators[0] < row_of(500)
+    assert separators[-1] >= row_of(ROWS - 1)
+
+
+def test_a_damaged_index_is_told(tmp_path: Path) -> None:
+    """A file without a footer, or of other bytes, has no separators."""
+    file = create(tmp_path)
+    content = file.read_bytes()
+    for other in (content[:-1], content[-60:], b"", bytes(100)):
+        file.write_bytes(other)
+        with pytest.raises(InvalidIndex):
+            read_separators(file)
+
+
+def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
+    """Of damage in the first block and in a late one, more than 99 % of the rows are saved."""
+    file = create(tmp_path / "a")
+    flip(file, [100, file.stat().st_size * 8 // 10])
+    saved = save(tmp_path / "a", tmp_path / "b")
+    kept = saved_rows(tmp_path / "b")
+    check_saved(saved, kept)
+    assert len(saved.lost_rows) == 2
+    assert len(kept) > 0.99 * ROWS
+
+
+@pytest.mark.parametrize("keep_incomplete", [True, False])
+def test_damage_all_over_takes_little_else(tmp_path: Path, *, keep_incomplete: bool) -> None:
+    """Where every 20th block is damaged, more than 90 % of the rows are saved."""
+    file = create(tmp_path / "a")
+    n_blocks, end = len(read_separators(file)), file.stat().st_size * 8 // 10
+    flip(file, Random(3).sample(range(end), n_blocks // 20))
+    saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
+    kept = saved_rows(tmp_path / "b")
+    check_saved(saved, kept)
+    assert len(saved.lost_rows) > n_blocks // 40
+    assert len(kept) > 0.9 * ROWS
+
+
+def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -> None:
+    """Where rows lie in several files, each that is not saved is listed."""
+    file = create(tmp_path / "a", parts=3)
+    flip(file, [100, file.stat().st_size // 2])
+    saved = save(tmp_path / "a", tmp_path / "b")
+    kept = saved_rows(tmp_path / "b")
+    check_saved(saved, kept)
+    assert ROWS > len(kept) > 0.98 * ROWS
+
+
+def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
+    """RocksDB cannot open it, so the table is read without it, and its rows are listed."""
+    place = tmp_path / "a"
+    create(place)
+    with Rocks.open(str(place)) as engine:
+        store = engine.table("t")
+        store.mutate([RowCells(b"zzz", [Cell("d", b"q", 5, b"v")])])
+        store.flush()
+    file = largest_file(place)
+    flip(file, [file.stat().st_size - 2])
+    (found,) = verify_tables(f"rocks:{place}")
+    assert found.is_readable
+    assert [str(file)] == [one.mistake.path for one in found.problems]
+    saved = save(place, tmp_path / "b")
+    assert {b"zzz": b"v"} == saved_rows(tmp_path / "b")
+    assert [(row_of(0), row_of(ROWS - 1))] == list(saved.lost_rows)
+
+
+@pytest.mark.parametrize("keep_incomplete", [True, False])
+def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
+    tmp_path: Path, *, keep_incomplete: bool
+) -> None:
+    """Damage between the examination and the copy ends no stretch silently."""
+    file = create(tmp_path / "a")
+    flip(file, [file.stat().st_size // 4])
+    initialize = copier.Copier.__init__
+
+    def damage_more(*args: object, **options: object) -> None:
+        flip(file, [file.stat().st_size // 2])
+        initialize(*args, **options)  # type: ignore[arg-type]
+
+    with patch.object(copier.Copier, "__init__", damage_more):
+        saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
+    kept = saved_rows(tmp_path / "b")
+    check_saved(saved, kept)
+    assert len(saved.lost_rows) == 2
+    assert "became unreadable" in saved.notes[-1]
+    ends = [row for pair in saved.lost_rows for row in pair if row is not None]
+    assert keep_incomplete == all(row in kept for row in ends)
+    assert keep_incomplete or not any(row in kept for row in ends)
+    assert len(kept) > 0.99 * ROWS
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place whose writer was killed with all its rows in a log."""
+    place = tmp_path_factory.mktemp("saving") / "db"
+    subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
+    return place
+
+
+@pytest.fixture
+def place(killed: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be damaged."""
+    return Path(shutil.copytree(killed, tmp_path / "a"))
+
+
+def save_events(place: Path) -> tuple[list[int], list[str]]:
+    """Save a table into the place `b` next to its own; return its rows, and the notes."""
+    (saved,) = save_tables(f"rocks:{place}", f"rocks:{place.parent / 'b'}", ["t"])
+    with rowkey.open(EVENTS, f"rocks:{place.parent / 'b'}") as table:
+        return [row["id"] for row in table.scan()], list(saved.notes)
+
+
+def test_a_damaged_current_loses_no_log(place: Path) -> None:
+    """The MANIFEST that is found tells which logs count, and all of them are saved."""
+    (place / "t" / "CURRENT").write_bytes(b"garbage")
+    ids, notes = save_events(place)
+    assert ids == [*range(LOGGED)]
+    assert ["CURRENT does not tell which MANIFEST counts: it is MANIFEST-000005"] == notes
+
+
+@pytest.mark.parametrize("current", [b"garbage", None], ids=["damaged", "sound"])
+def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None) -> None:
+    """Whether or not CURRENT is damaged as well, the log is read up to the damage."""
+    if current is not None:
+        (place / "t" / "CURRENT").write_bytes(current)
+    (log,) = list_logs(place / "t")
+    flip(log, [log.stat().st_size // 2])
+    ids, notes = save_events(place)
+    assert ids == [*range(len(ids))]
+    assert 0.4 * LOGGED < len(ids) < 0.6 * LOGGED
+    assert any(f"{log}: its last " in note for note in notes)
+    assert any(f"{log}: it is damaged at byte" in note for note in notes)
+
+
+def spoil_manifest(place: Path) -> None:
+    """Turn the MANIFEST of the table of a place into garbage."""
+    (manifest,) = (place / "t").glob("MANIFEST-*")
+    manifest.write_bytes(b"garbage")
+
+
+def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
+    """Without any MANIFEST the log is read up to the damage, and the rest is told."""
+    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+        table.store.flush()
+    code = KILLED.replace(f"range({LOGGED})", f"range({LOGGED}, {2 * LOGGED})")
+    subprocess.run([sys.executable, "-c", code, str(place)], check=False)
+    spoil_manifest(place)
+    log = max(list_logs(place / "t"), key=lambda path: path.stat().st_size)
+    flip(log, [log.stat().st_size // 2])
+    ids, notes = save_events(place)
+    assert ids == [*range(len(ids))]
+    assert 1.4 * LOGGED < len(ids) < 1.6 * LOGGED
+    assert any(f"{log}: it is damaged at byte" in note for note in notes)
+    assert any(f"{log}: its last " in note for note in notes)
+
+
+def test_a_family_that_no_file_names_is_told(place: Path) -> None:
+    """Without any MANIFEST RocksDB reads no change of a family that has no file."""
+    spoil_manifest(place)
+    with Rocks.open(str(place)) as engine:
+        found = engine.examine("t")
+    assert any("no file of the family " in one.mistake.what for one in found.problems)
+    assert [(None, None)] == found.lost_rows
+    saved = save(place, place.parent / "b")
+    assert (0, [(None, None)]) == (saved.cells, list(saved.lost_rows))
+
+
+def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
+    """Where CURRENT is damaged and the MANIFEST does not know a file, all files are read."""
+    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+        table.store.flush()
+    for path in (place / "t").glob("MANIFEST-*"):
+        old = path.read_bytes()
+    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+        table.put({"id": 10**6, "v": "x"})
+        table.store.flush()
+    (path,) = (place / "t").glob("MANIFEST-*")
+    path.write_bytes(old)
+    (place / "t" / "CURRENT").write_bytes(b"garbage")
+    ids, notes = save_events(place)
+    assert ids == [*range(LOGGED), 10**6]
+    assert any("its MANIFEST cannot be read" in note for note in notes)
+
+
+def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
+    """Where only its end is missing, all that is in the log is kept."""
+    (log,) = list_logs(place / "t")
+    log.write_bytes(log.read_bytes()[:-5_000])
+    (repair,) = repair_tables(f"rocks:{place}", ["t"])
+    assert ("", 0) == (repair.log, repair.bytes_cut)
+    assert repair.changes_lost
+    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+        ids = [row["id"] for row in table.scan()]
+    assert ids == [*range(len(ids))]
+    assert len(ids) > 0.8 * LOGGED
+
+
+def test_what_was_cut_is_never_overwritten(place: Path) -> None:
+    """Where a copy of the same log and byte is there already, the new one has another name."""
+    (log,) = list_logs(place / "t")
+    flip(log, [log.stat().st_size // 2])
+    (found,) = verify_tables(f"rocks:{place}")
+    offset = int(found.problems[0].mistake.what.split("byte ")[1].split(":")[0].replace(",", ""))
+    before = place / "t" / "cut" / f"{log.name}.{offset}"
+    before.parent.mkdir()
+    before.write_bytes(b"before")
+    (repair,) = repair_tables(f"rocks:{place}", ["t"])
+    assert offset == repair.offset
+    assert b"before" == before.read_bytes()
+    (copy,) = before.parent.glob(f"{before.name}@*")
+    assert repair.bytes_cut == copy.stat().st_size
+    (found,) = verify_tables(f"rocks:{place}")
+    assert [] == found.notes
+
+
+@pytest.fixture
+def coded(tmp_path: Path) -> Path:
+    """A place with a table whose key holds ids of `code`."""
+    with rowkey.open(CODED, f"rocks:{tmp_path / 'a'}") as table, table.batch() as batch:
+        for n in range(1_000):
+            batch.put({"host": f"h{n % 3}", "ts": n, "v": "x"})
+    return tmp_path / "a"
+
+
+@pytest.mark.parametrize("content", [b"garbage", None], ids=["damaged", "gone"])
+def test_rows_with_codes_are_not_read_without_their_catalog(
+    coded: Path, content: bytes | None
+) -> None:
+    """Their ids would be given to other values: no entry is written, and that is told."""
+    entry = coded / ".catalog" / "t.json"
+    if content is None:
+        entry.unlink()
+    else:
+        entry.write_bytes(content)
+    into = f"rocks:{coded.parent / 'b'}"
+    (saved,) = save_tables(f"rocks:{coded}", into, ["t"])
+    assert saved.cells == 1_000
+    assert "the table cannot be decoded without its catalog" in saved.notes[-1]
+    assert (content is not None) == any("cannot be read" in note for note in saved.notes)
+    with pytest.raises(RowkeyError, match="codes nobody else knows"):
+        rowkey.open(CODED, into)
+    assert not (coded.parent / "b" / ".catalog" / "t.json").exists()
+
+
+def test_codes_are_saved_with_their_rows(coded: Path) -> None:
+    """Where the catalog can be read, so can each row."""
+    into = f"rocks:{coded.parent / 'b'}"
+    (saved,) = save_tables(f"rocks:{coded}", into, ["t"])
+    assert [] == saved.notes
+    with rowkey.open(CODED, into) as table:
+        hosts = [row["host"] for row in table.scan()]
+    assert {host: hosts.count(host) for host in hosts} == {"h0": 334, "h1": 333, "h2": 333}
+
+
+def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
+    """What the table tells itself is remembered, with a note of the damage."""
+    (place / ".catalog" / "t.json").write_bytes(b"garbage")
+    ids, notes = save_events(place)
+    assert ids == [*range(LOGGED)]
+    assert any("its entry in the catalog cannot be read" in note for note in notes)
+
+
+def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> None:
+    """The highest timestamp is that of the cells, but for those in the future."""
+    with Rocks.open(str(tmp_path / "a")) as engine:
+        store = engine.create(TableSpec("t", (Family("d"),)))
+        cells = [Cell("d", b"q", stamp, b"v") for stamp in (7, 1_234_567, 2**60)]
+        store.mutate([RowCells(b"r", cells)])
+        store.flush()
+    manifest = inspect_database(tmp_path / "a" / "t", []).manifest
+    assert manifest is not None
+    for one in manifest.files.values():
+        if manifest.families[one.family_id] == META:
+            (tmp_path / "a" / "t" / one.name).unlink()
+    saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=True)
+    assert any("its description could not be read" in note for note in saved.notes)
+    with Rocks.open(str(tmp_path / "b")) as engine:
+        engine.table("t")
+        assert engine._tables["t"].ledger.highest_stamp == 1_234_567

@@ -1,0 +1,230 @@
+"""What threads see of a row could have happened one after another, on every engine.
+
+Eight threads put, replace, delete, count, append, check and read a few rows at once, also while the
+number of buckets changes. A checker then looks for an order of what was done to each row.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from itertools import cycle
+from secrets import token_hex
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from ramdisk import RAM
+from reliability.record import record
+from rowkey.table import drop_table
+from rowkey.table.changes import stamped
+from rowkey.table.writing import Writing
+from table.linear_history import (
+    THREADS,
+    Histories,
+    RowHistory,
+    design,
+    require_linearizable,
+    switching_often,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rowkey.cells import RowCells
+    from rowkey.table import Table
+    from rowkey.table.changes import RowChange
+
+FEW, MANY = 4_000, 1_000_000
+"""Operations of a short run and of a long one."""
+FEW_ON_A_CLUSTER = 2_000
+STALE_S, CLUSTER_STALE_S = 0.2, 1.0
+"""Seconds that a client goes on without the catalog; a change of buckets takes a little more."""
+CLIENTS = 2
+"""Clients of one table that the threads share, where an engine lets a table be opened twice."""
+ROUNDS_BETWEEN_CHANGES = 8
+MOST_ROUNDS = 400
+"""Rounds within which a planted bug must be found; there are about ten in a second."""
+
+
+class BucketChanges:
+    """Changes of the number of buckets to and fro, in a thread of their own.
+
+    Args:
+        table: the table.
+        is_on: whether any are made.
+    """
+
+    def __init__(self, table: Table, *, is_on: bool) -> None:
+        self.table, self.is_on = table, is_on
+        self.done = 0
+        self._counts = cycle((8, 4))
+        self._pool = ThreadPoolExecutor(1)
+        self._change: Future[Any] | None = None
+        self._rounds = ROUNDS_BETWEEN_CHANGES
+
+    def end_round(self) -> None:
+        """Begin the next change once enough rounds have been played after the last one."""
+        if self._change is not None and self._change.done():
+            self.wait()
+        self._rounds += 1
+        if self.is_on and self._change is None and self._rounds > ROUNDS_BETWEEN_CHANGES:
+            self._change = self._pool.submit(self.table.set_buckets, next(self._counts))
+
+    def wait(self) -> None:
+        """Wait for the change that is being made, and raise what it raised."""
+        if self._change is not None:
+            change, self._change = self._change, None
+            change.result()
+            self.done += 1
+            self._rounds = 0
+
+    def close(self) -> None:
+        """Wait for the thread to end."""
+        self._pool.shutdown()
+
+
+def find_violations(
+    tables: Sequence[Table], operations: int, *, with_changes: bool
+) -> tuple[list[RowHistory], dict[str, Any]]:
+    """Play rounds of so many operations; return the violations and the figures of the run."""
+    histories = Histories(list(tables), seed=1)
+    changes = BucketChanges(tables[0], is_on=with_changes)
+    violations: list[RowHistory] = []
+    n_violations, started = 0, time.monotonic()
+    with ExitStack() as held:
+        held.enter_context(switching_often())
+        held.callback(changes.close)
+        while histories.operations < operations:
+            changes.end_round()
+            found = histories.find_violations()
+            n_violations += len(found)
+            violations += found[: max(0, 3 - len(violations))]  # enough to see what is wrong
+        changes.wait()
+    return violations, {
+        "operations": histories.operations,
+        "rows": histories.rows,
+        "threads": THREADS,
+        "bucket changes": changes.done,
+        "unknown results": histories.unknown,
+        "violations": n_violations,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+@contextmanager
+def open_tables(engine: str, hbase_url: str = "") -> Iterator[list[Table]]:
+    """Open a new table once, or several times where the engine lets several clients have it."""
+    name = f"linear.{token_hex(4)}"
+    with ExitStack() as held:
+        place = held.enter_context(TemporaryDirectory(dir=RAM))
+        url = hbase_url or f"{engine}:{place}"
+        if hbase_url:
+            held.callback(drop_table, name, url)
+        stale_s = CLUSTER_STALE_S if hbase_url else STALE_S
+        tables = [held.enter_context(rowkey.open(design(name), url, max_stale=stale_s))]
+        if engine != "rocks":
+            tables += [held.enter_context(rowkey.open(name, url)) for _ in range(CLIENTS - 1)]
+        yield tables
+
+
+def name_run(engine: str, *, with_changes: bool) -> str:
+    """Return the name that the figures of a run are recorded under."""
+    return f"linearizability {engine}{' bucket changes' if with_changes else ''}"
+
+
+@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
+    """All that eight threads see of a row of an embedded engine fits one order."""
+    with open_tables(engine) as tables:
+        violations, figures = find_violations(tables, FEW, with_changes=with_changes)
+    require_linearizable(violations)
+    assert figures["operations"] >= FEW
+    assert with_changes is (figures["bucket changes"] > 1)
+
+
+@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
+def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) -> None:
+    """All that eight threads of one process see of a row of HBase fits one order."""
+    with open_tables("hbase", hbase_url) as tables:
+        violations, figures = find_violations(tables, FEW_ON_A_CLUSTER, with_changes=with_changes)
+    require_linearizable(violations)
+    assert with_changes is (figures["bucket changes"] > 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_threads_see_one_order_of_a_million_operations(engine: str, with_changes: bool) -> None:
+    """A million operations on an embedded engine fit one order for each row."""
+    with open_tables(engine) as tables:
+        violations, figures = find_violations(tables, MANY, with_changes=with_changes)
+    record(name_run(engine, with_changes=with_changes), figures)
+    require_linearizable(violations)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
+def test_threads_see_one_order_of_a_million_operations_on_a_cluster(
+    hbase_url: str, with_changes: bool
+) -> None:
+    """A million operations on HBase fit one order for each row."""
+    with open_tables("hbase", hbase_url) as tables:
+        violations, figures = find_violations(tables, MANY, with_changes=with_changes)
+    record(name_run("hbase", with_changes=with_changes), figures)
+    require_linearizable(violations)
+
+
+def stamp_before_lock(
+    writing: Writing, changes: Sequence[RowChange], *, sync: bool | None = None
+) -> list[list[RowCells]]:
+    """Apply changes as `Writing.apply` does, but take the timestamps before the locks."""
+    stamps = [writing._take_stamp(change) for change in changes]
+    with writing.clock.ordered([change.name for change in changes]):
+        written = [
+            [stamped(mutation, at) for mutation in change.mutations]
+            for change, at in zip(changes, stamps, strict=True)
+        ]
+        writing.send([mutation for one in written for mutation in one], sync=sync)
+    return written
+
+
+def count_after_read(table: Table, row: Any, /, **amounts: int) -> dict[str, int]:
+    """Add to counters by a read and a put, with time in between."""
+    found = table.get(row) or {}
+    values = {name: (found.get(name) or 0) + amount for name, amount in amounts.items()}
+    table.put({**row, **values})
+    return values
+
+
+def put_after_check(table: Table, row: Any, /, **expected: Any) -> bool:
+    """Compare a column, and put the row after that, with time in between."""
+    found = table.get(row) or {}
+    is_equal = all(found.get(name) == value for name, value in expected.items())
+    if is_equal:
+        table.put(row)
+    return is_equal
+
+
+PLANTED_BUGS: dict[str, tuple[type, str, Callable[..., Any]]] = {
+    "stamp before lock": (Writing, "apply", stamp_before_lock),
+    "count after read": (rowkey.Table, "increment", count_after_read),
+    "put after check": (rowkey.Table, "check_and_put", put_after_check),
+}
+
+
+@pytest.mark.parametrize("bug", PLANTED_BUGS)
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_a_planted_bug_is_found(engine: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change whose parts others may come between is found within some rounds."""
+    monkeypatch.setattr(*PLANTED_BUGS[bug])
+    with open_tables(engine) as tables, switching_often():
+        histories = Histories(tables, seed=1)
+        while not (found := histories.find_violations()) and histories.rounds < MOST_ROUNDS:
+            pass
+    assert found, f"not found in {histories.operations:,} operations"
+    print(f"{engine}, {bug}: found after {histories.operations:,} operations")
