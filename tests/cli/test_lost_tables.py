@@ -101,7 +101,7 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
     for words in COMMANDS:
         done = run(*words.split(), *ON, stdin='{"host": "a", "ts": 1}')
         assert (4, "") == (done.code, done.out), words
-        assert "it is not there. Restore it; or if it was dropped, forget it" in done.err
+        assert "it is not there. Restore it; or if it was dropped, have the catalog" in done.err
         assert before == all_files()
     with pytest.raises(Refused, match="there is no table logs"):
         drop_table("logs", URL)
@@ -243,3 +243,38 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
         drop_table("logs", URL)
     assert ["20240101.log", "CURRENT"] == sorted(path.name for path in table.iterdir())
     assert [] == list(Path("data/.catalog").glob("*.json"))
+
+
+def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
+    """What the catalog remembers and the place lacks is damage, whatever else is sound."""
+    shutil.rmtree(table)
+    for words, code in (
+        (("verify", *ON), 3),
+        (("verify", "logs", *ON), 3),
+        (("repair", URL), 4),
+        (("repair", URL, "--into", "rocks:saved"), 4),
+    ):
+        done = run(*words)
+        assert code == done.code, words
+        assert "remembers the table logs" in done.out
+    assert not Path("saved").exists()
+
+
+def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
+    """The new place lacks none that the old one has."""
+    other = Design.loads(DESIGN.replace('"logs"', '"other"'))
+    with rowkey.open(other, URL) as opened:
+        opened.put(ROWS[0])
+    file = max(table.glob("*.sst"), key=lambda path: path.stat().st_size)
+    file.write_bytes(file.read_bytes()[:-1])
+    assert 1 == run("repair", URL, "--into", "rocks:saved").code
+    with rowkey.open("other", "rocks:saved", create=False) as saved:
+        assert [ROWS[0]] == list(saved.scan())
+
+
+def test_nothing_is_saved_of_a_sound_place(table: Path) -> None:
+    """A place without damage is told as such, and no other is made."""
+    del table
+    done = run("repair", URL, "--into", "rocks:saved")
+    assert (0, "nothing was saved: all tables are sound\n") == (done.code, done.err)
+    assert not Path("saved").exists()

@@ -50,9 +50,8 @@ REPAIR = {
     "tables[].saved_into": "the new place that it was saved into, or null",
     "tables[].cells_saved": "cells that were saved there, or null",
     "tables[].cells_left_out": "cells that can be read, of rows that lack others; or null",
-    "tables[].rows_not_saved[]": "as lost_rows: stretches of rows that are not in the new place; "
-    "or null",
-    "tables[].save_notes[]": "what is uncertain about what was saved; or null",
+    "tables[].rows_not_saved[]": "as lost_rows: stretches of rows that are not in the new place",
+    "tables[].save_notes[]": "what is uncertain about what was saved",
     "catalog": "with a DESIGN, in place of the tables: what its catalog has lost, or null",
     "catalog.table": "name of the table",
     "catalog.catalog": "the catalog",
@@ -101,8 +100,8 @@ def repair_document(
             "saved_into": None if save is None else into,
             "cells_saved": None if save is None else save.cells,
             "cells_left_out": None if save is None else save.cells_left_out,
-            "rows_not_saved": None if save is None else _describe_rows(save.lost_rows),
-            "save_notes": None if save is None else list(save.notes),
+            "rows_not_saved": [] if save is None else _describe_rows(save.lost_rows),
+            "save_notes": [] if save is None else list(save.notes),
         })  # fmt: skip
     return {"format": FORMAT, "url": url, "tables": tables, "catalog": None}
 

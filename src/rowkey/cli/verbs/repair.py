@@ -116,6 +116,8 @@ def _save(
     if all(one.is_sound for one in found):
         print_aside(["nothing was saved: all tables are sound"])
         return []
+    if not names:
+        return []
     with progress_to(progress, "saving", "cells") as reported:
         return list(
             save_tables(url, into, names, keep_incomplete=keep_incomplete, progress=reported)
