@@ -119,9 +119,11 @@ TAIL = """\
 
 * **Two clients of a cluster whose clocks differ.** A put gets its timestamp from its client, as
   with HBase's own. The one with the higher timestamp is seen, whichever came last.
-* **Several places of a row.** While two numbers of buckets are live, or behind a random salt, a row
-  may stand in several places. Changes by one process are one step all the same; a reader in another
-  process may see one place changed and the other not yet.
+* **Several places of a row.** Behind a random salt a row may stand in several places, which a
+  cluster changes one after the other: a reader may see some of them changed and others not yet.
+  While two numbers of buckets are live that holds for scans of a cluster, not for gets.
+* **Two spellings of one cluster.** One order of all changes by a process holds for tables that it
+  opened by the same URL and with the same clock.
 * **A power cut without `sync`.** What was not forced to disk may be gone, from the end of the log;
   after the machine has started again nothing tells how much there was.
 * **OPTIONS files.** rowkey makes RocksDB's options from its own description of the table, so a
