@@ -87,6 +87,9 @@ def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, Noted]
 @pytest.mark.long
 def test_what_was_synced_is_kept_for_the_page(steps: dict[str, Noted]) -> None:
     """Each step is told with what it did."""
-    told = {name: [f"{what} {path.name or 'place'}" for what, path in one] for name, one in steps.items()}
+    told = {
+        name: [f"{what} {path.name or 'place'}" for what, path in one]
+        for name, one in steps.items()
+    }
     record("synced", told)
     assert {"create", "put", "put with sync", "flush", "catalog", "note", "drop"} == told.keys()
