@@ -45,7 +45,7 @@ class Writer:
         """Let time pass and rows come."""
         self.now += seconds
         if seconds:
-            with self.table.batch() as batch:
+            with self.table.batch(10) as batch:  # each has a timestamp of its own
                 for number in (next(self.numbers) for _ in range(EACH)):
                     batch.put({"host": self.hosts(number), "ts": START_MS + number})
         self.looks += 1

@@ -78,7 +78,7 @@ def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
     """Without a design regions are told by their bytes."""
     with table_at("memory:bytes", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
         table.store.annotate({})
-        table.catalog.remove("logs", 1)
+        table.catalog.remove("logs")
         seen = Writer(table, many).watched(3, "memory:bytes")[-1]
     assert None is live_document(seen)["key"]
     lines = printed(print_live, seen)

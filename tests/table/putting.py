@@ -1,4 +1,4 @@
-"""A process that writes a table until its input ends: `putting.py URL TABLE NUMBER`.
+"""A process that writes a table until its input ends: `putting.py URL TABLE NUMBER CATALOG`.
 
 It puts rows of its own and counts up shared ones, and prints a line for each round once both are
 acknowledged: its number. What it is refused it prints as `refused WHAT`, and goes on.
@@ -28,7 +28,7 @@ def counter_of(n: int) -> dict[str, int | str]:
     return {"host": f"z{n % COUNTERS}", "ts": 0}
 
 
-def write(url: str, name: str, number: int) -> None:
+def write(url: str, name: str, number: int, catalog: str | None) -> None:
     """Write until the input ends."""
     is_over = threading.Event()
 
@@ -37,7 +37,7 @@ def write(url: str, name: str, number: int) -> None:
         is_over.set()
 
     threading.Thread(target=listen, daemon=True).start()
-    with rowkey.open(name, url) as table:
+    with rowkey.open(name, url, catalog=catalog) as table:
         n = 0
         while not is_over.is_set():
             try:
@@ -51,4 +51,4 @@ def write(url: str, name: str, number: int) -> None:
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    write(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] or None)

@@ -43,11 +43,11 @@ WRITERS, READERS, ROUNDS = 4, 2, 8
 class Writer:
     """A process of `putting.py`, and the rounds that it has been told are written."""
 
-    def __init__(self, url: str, name: str, number: int) -> None:
+    def __init__(self, url: str, name: str, number: int, catalog: str | None) -> None:
         self.number = number
         self.rounds = 0
         self.refused: list[str] = []
-        command = [sys.executable, str(SCRIPT), url, name, str(number)]
+        command = [sys.executable, str(SCRIPT), url, name, str(number), catalog or ""]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
@@ -129,10 +129,13 @@ def test_a_live_table_changes_its_buckets(
         catalog = in_zookeeper(hbase_cluster) if is_in_zookeeper else None
         table = held.enter_context(made(hbase_url, before, catalog))
         name = table.design.table
-        held.callback(drop_table, name, hbase_url)
+        held.callback(drop_table, name, hbase_url, catalog=catalog)
         held.callback(table.close)
-        readers = [held.enter_context(rowkey.open(name, hbase_url)) for _ in range(READERS)]
-        writers = [Writer(hbase_url, name, number) for number in range(WRITERS)]
+        readers = [
+            held.enter_context(rowkey.open(name, hbase_url, catalog=catalog))
+            for _ in range(READERS)
+        ]
+        writers = [Writer(hbase_url, name, number, catalog) for number in range(WRITERS)]
         for writer in writers:
             held.callback(writer.end)
         for writer in writers:

@@ -147,13 +147,11 @@ def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
     assert with_changes is (figures["bucket changes"] > 1)
 
 
-@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
-def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) -> None:
+def test_threads_see_one_order_on_a_cluster(hbase_url: str) -> None:
     """All that eight threads of one process see of a row of HBase fits one order."""
     with open_tables("hbase", hbase_url) as tables:
-        violations, figures = find_violations(tables, FEW_ON_A_CLUSTER, with_changes=with_changes)
+        violations, _ = find_violations(tables, FEW_ON_A_CLUSTER, with_changes=False)
     require_linearizable(violations)
-    assert with_changes is (figures["bucket changes"] > 0)
 
 
 @pytest.mark.long
@@ -168,14 +166,11 @@ def test_threads_see_one_order_of_a_million_operations(engine: str, with_changes
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
-def test_threads_see_one_order_of_a_million_operations_on_a_cluster(
-    hbase_url: str, with_changes: bool
-) -> None:
+def test_threads_see_one_order_of_a_million_operations_on_a_cluster(hbase_url: str) -> None:
     """A million operations on HBase fit one order for each row."""
     with open_tables("hbase", hbase_url) as tables:
-        violations, figures = find_violations(tables, MANY, with_changes=with_changes)
-    record(name_run("hbase", with_changes=with_changes), figures)
+        violations, figures = find_violations(tables, MANY, with_changes=False)
+    record(name_run("hbase", with_changes=False), figures)
     require_linearizable(violations)
 
 

@@ -62,7 +62,7 @@ class Getting:
         """Return what stands in all places of each row, the ruling one first.
 
         On a cluster that one is read before the others: a change takes away in the others first,
-        so that nothing is found there which it has hidden before. Behind a random salt no place is
+        so that no older value is found there which it has hidden. Behind a random salt no place is
         before another.
         """
         others = list(chain.from_iterable(keys[1:] for keys in places))
