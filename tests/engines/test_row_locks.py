@@ -46,11 +46,9 @@ def switch_threads_often() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
-def lock_rows(
-    locks: RowLocks, rows: list[bytes] | None, *, exclusive: bool
-) -> AbstractContextManager[None]:
+def lock_rows(locks: RowLocks, rows: list[bytes] | None) -> AbstractContextManager[None]:
     """Return a block for which some rows are locked, or all of them."""
-    return locks.all_locked() if rows is None else locks.locked(rows, exclusive=exclusive)
+    return locks.all_locked() if rows is None else locks.locked(rows)
 
 
 class Holder(Thread):
@@ -62,20 +60,18 @@ class Holder(Thread):
         rows: list[bytes] | None,
         order: list[str],
         holders: ExitStack,
-        *,
-        exclusive: bool = True,
         name: str = "",
     ) -> None:
         label = name or ("all" if rows is None else b" ".join(rows).decode())
         super().__init__(daemon=True, name=label)
-        self.locks, self.rows, self.order, self.exclusive = locks, rows, order, exclusive
+        self.locks, self.rows, self.order = locks, rows, order
         self.acquired, self.released = Event(), Event()
         holders.callback(self.join, 10)
         holders.callback(self.released.set)
         self.start()
 
     def run(self) -> None:
-        with lock_rows(self.locks, self.rows, exclusive=self.exclusive):
+        with lock_rows(self.locks, self.rows):
             self.order.append(self.name)
             self.acquired.set()
             self.released.wait(30)
@@ -86,40 +82,28 @@ class Holder(Thread):
 
 
 class LockChecker:
-    """Counts which rows are locked, and notes each lock that excludes another one."""
+    """Counts in rows that are locked, without a lock of its own."""
 
     def __init__(self) -> None:
         self.guard = Lock()
-        self.locked = {True: Counter[bytes](), False: Counter[bytes]()}
-        self.problems: list[str] = []
         self.unguarded: Counter[bytes] = Counter()
         self.expected: Counter[bytes] = Counter()
 
-    def visit(self, rows: list[bytes], *, exclusive: bool) -> None:
-        """Check some rows that the caller has locked, and change them if exclusively."""
-        with self.guard:
-            self.locked[exclusive].update(rows)
-            for row in rows:
-                if self.locked[True][row] > exclusive or (exclusive and self.locked[False][row]):
-                    self.problems.append(f"{row!r} is locked exclusively and otherwise")
-            self.expected.update(rows if exclusive else ())
+    def visit(self, rows: list[bytes]) -> None:
+        """Change some rows that the caller has locked."""
         before = {row: self.unguarded[row] for row in rows}
         time.sleep(0)
         for row in rows:
-            if exclusive:
-                self.unguarded[row] = before[row] + 1
-            elif self.unguarded[row] != before[row]:
-                self.problems.append(f"{row!r} changed while it was locked shared")
+            self.unguarded[row] = before[row] + 1
         with self.guard:
-            self.locked[exclusive].subtract(rows)
+            self.expected.update(rows)
 
 
 def wait_for_waiting(locks: RowLocks, count: int) -> None:
     """Wait until as many requests wait for others."""
     for _ in range(20_000):
         with locks._mutex:
-            requests = locks._load_requests.union(*locks._row_requests.values())
-            if sum(bool(request.blockers) for request in requests) == count:
+            if sum(bool(request.blockers) for request in locks._requests) == count:
                 return
         time.sleep(0.001)
     raise AssertionError(count)
@@ -127,7 +111,7 @@ def wait_for_waiting(locks: RowLocks, count: int) -> None:
 
 def is_free(locks: RowLocks) -> bool:
     """Whether no thread has rows locked, or waits."""
-    return not (locks._row_requests or locks._exclusive_requests or locks._load_requests)
+    return not (locks._row_requests or locks._requests or locks._requests_for_all)
 
 
 def join_all(threads: list[Thread]) -> None:
@@ -137,29 +121,16 @@ def join_all(threads: list[Thread]) -> None:
         assert not thread.is_alive()
 
 
-def test_shared_locks_exist_together(locks: RowLocks, holders: ExitStack) -> None:
-    """Two changes of one row, a batch and two loads all hold their locks at once."""
-    threads = [
-        Holder(locks, rows, [], holders, exclusive=False).wait_until_locked()
-        for rows in ([b"a"], [b"a"], [b"c", b"a", b"b", b"a"], None, None)
-    ]
-    for thread in threads:
-        thread.released.set()
-        thread.join(10)
-    assert is_free(locks)
-
-
 @pytest.mark.parametrize("others", [[b"row"], [b"another", b"row"], None])
-def test_an_exclusive_lock_is_alone(
-    locks: RowLocks, holders: ExitStack, others: list[bytes] | None
-) -> None:
-    """Puts of the row, batches with it and loads wait for the lock, and the lock for them."""
+def test_a_lock_is_alone(locks: RowLocks, holders: ExitStack, others: list[bytes] | None) -> None:
+    """Changes of the row, batches with it and loads wait for the lock, and the lock for them."""
     order: list[str] = []
     first = Holder(locks, [b"row"], order, holders).wait_until_locked()
-    second = Holder(locks, others, order, holders, exclusive=False, name="second")
-    wait_for_waiting(locks, 1)
-    with locks.locked([b"elsewhere"], exclusive=False):
+    with locks.locked([b"elsewhere"]):
         assert order == ["row"]
+    second = Holder(locks, others, order, holders, name="second")
+    wait_for_waiting(locks, 1)
+    assert order == ["row"]
     first.released.set()
     assert second.acquired.wait(10)
     third = Holder(locks, [b"row"], order, holders, name="third")
@@ -170,15 +141,13 @@ def test_an_exclusive_lock_is_alone(
 
 
 def test_a_load_waits_only_for_earlier_changes(locks: RowLocks, holders: ExitStack) -> None:
-    """Exclusive changes of free rows come after a load that waits, and shared ones do not."""
+    """Changes of free rows come after a load that waits."""
     order: list[str] = []
     first = Holder(locks, [b"first"], order, holders).wait_until_locked()
     load = Holder(locks, None, order, holders)
     wait_for_waiting(locks, 1)
     others = [Holder(locks, [b"%d" % n], order, holders) for n in range(4)]
     wait_for_waiting(locks, 5)
-    with locks.locked([b"another"], exclusive=False):
-        pass
     first.released.set()
     assert load.acquired.wait(10)
     assert not any(other.acquired.is_set() for other in others)
@@ -188,7 +157,7 @@ def test_a_load_waits_only_for_earlier_changes(locks: RowLocks, holders: ExitSta
 
 
 def test_a_load_does_not_overtake_an_earlier_change(locks: RowLocks, holders: ExitStack) -> None:
-    """An exclusive change that waits for one load comes before the next load."""
+    """A change that waits for one load comes before the next load."""
     first = Holder(locks, None, [], holders).wait_until_locked()
     second = Holder(locks, [b"row"], [], holders)
     wait_for_waiting(locks, 1)
@@ -201,18 +170,15 @@ def test_a_load_does_not_overtake_an_earlier_change(locks: RowLocks, holders: Ex
     assert third.acquired.wait(10)
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-def test_no_later_change_overtakes_a_batch(
-    locks: RowLocks, holders: ExitStack, *, exclusive: bool
-) -> None:
+def test_no_later_change_overtakes_a_batch(locks: RowLocks, holders: ExitStack) -> None:
     """A batch that waits for one row comes before later changes of its other rows."""
     order: list[str] = []
     first = Holder(locks, [b"0"], order, holders).wait_until_locked()
-    batch = Holder(locks, ROWS, order, holders, exclusive=exclusive, name="batch")
+    batch = Holder(locks, ROWS, order, holders, name="batch")
     wait_for_waiting(locks, 1)
     others = [Holder(locks, [row], order, holders) for row in ROWS]
     wait_for_waiting(locks, 1 + len(others))
-    with locks.locked([b"no row of the batch"], exclusive=True):
+    with locks.locked([b"no row of the batch"]):
         first.released.set()
         assert batch.acquired.wait(10)
     assert order == ["0", "batch"]
@@ -221,13 +187,12 @@ def test_no_later_change_overtakes_a_batch(
 
 
 def test_a_row_is_granted_in_order_of_arrival(locks: RowLocks, holders: ExitStack) -> None:
-    """Exclusive and shared changes of one row alternate as they arrived."""
+    """Changes of one row come as they arrived."""
     order: list[str] = []
     first = Holder(locks, [b"row"], order, holders).wait_until_locked()
     threads = [first]
     for number in range(12):
-        name, exclusive = str(number), bool(number % 2)
-        threads.append(Holder(locks, [b"row"], order, holders, exclusive=exclusive, name=name))
+        threads.append(Holder(locks, [b"row"], order, holders, name=str(number)))
         wait_for_waiting(locks, number + 1)
     for thread in threads:
         thread.wait_until_locked().released.set()
@@ -235,20 +200,20 @@ def test_a_row_is_granted_in_order_of_arrival(locks: RowLocks, holders: ExitStac
 
 
 def test_a_batch_that_waits_has_no_row_locked(locks: RowLocks, holders: ExitStack) -> None:
-    """A batch, two exclusive changes and a load come in order where they once deadlocked."""
+    """A batch, two changes and a load come in order where they once deadlocked."""
     # The batch had `a` and waited for `b`; the change of `a` waited for the batch, the load for
     # that change, the change of the free row `c` for the load, and then the batch for `c`.
     order: list[str] = []
     first = Holder(locks, [b"b"], order, holders).wait_until_locked()
-    others: list[tuple[str, list[bytes] | None, bool]] = [
-        ("batch", [b"a", b"b", b"c"], False),
-        ("change of a", [b"a"], True),
-        ("load", None, False),
-        ("change of c", [b"c"], True),
+    others: list[tuple[str, list[bytes] | None]] = [
+        ("batch", [b"a", b"b", b"c"]),
+        ("change of a", [b"a"]),
+        ("load", None),
+        ("change of c", [b"c"]),
     ]
     threads = []
-    for number, (name, rows, exclusive) in enumerate(others):
-        threads.append(Holder(locks, rows, order, holders, exclusive=exclusive, name=name))
+    for number, (name, rows) in enumerate(others):
+        threads.append(Holder(locks, rows, order, holders, name=name))
         wait_for_waiting(locks, number + 1)
     for thread in (first, *threads):
         thread.wait_until_locked().released.set()
@@ -256,42 +221,42 @@ def test_a_batch_that_waits_has_no_row_locked(locks: RowLocks, holders: ExitStac
 
 
 @pytest.mark.usefixtures("switch_threads_often")
-def test_batches_exclusive_changes_and_loads_exclude_each_other(locks: RowLocks) -> None:
-    """Eight threads lock rows in all ways and never time out or meet a conflicting lock."""
+def test_batches_changes_and_loads_exclude_each_other(locks: RowLocks) -> None:
+    """Eight threads lock rows in all ways and never time out or meet another lock of a row."""
     checker, ended = LockChecker(), list[int]()
     locks.timeout_s = 30
 
     def change_rows(seed: int) -> None:
         choice = random.Random(seed)
         for _ in range(500):
-            kind = choice.choice(["batch", "batch", "change", "changes", "load"])
+            kind = choice.choice(["batch", "batch", "change", "load"])
             rows = choice.sample(ROWS, 1 if kind == "change" else choice.randint(2, 4))
-            exclusive = kind in {"change", "changes"}
-            with lock_rows(locks, None if kind == "load" else rows, exclusive=exclusive):
-                checker.visit(ROWS if kind == "load" else rows, exclusive=exclusive)
+            with lock_rows(locks, None if kind == "load" else rows):
+                checker.visit(ROWS if kind == "load" else rows)
         ended.append(seed)
 
     threads = [Thread(target=change_rows, args=(seed,), daemon=True) for seed in range(8)]
     for thread in threads:
         thread.start()
     join_all(threads)
-    assert (checker.problems, sorted(ended)) == ([], list(range(8)))
+    assert sorted(ended) == list(range(8))
     assert checker.expected == checker.unguarded
     assert is_free(locks)
 
 
 @pytest.mark.usefixtures("switch_threads_often")
-@pytest.mark.parametrize("kind", ["load", "batch", "exclusive batch"])
-def test_nothing_starves_while_others_keep_coming(locks: RowLocks, kind: str) -> None:
+@pytest.mark.parametrize("rows", [None, ROWS], ids=["load", "batch"])
+def test_nothing_starves_while_others_keep_coming(
+    locks: RowLocks, rows: list[bytes] | None
+) -> None:
     """Fifty loads or batches over all rows end while six threads lock rows without a pause."""
     locks.timeout_s = 30
-    rows, exclusive = None if kind == "load" else ROWS, kind == "exclusive batch"
     stopped = Event()
 
     def keep_changing(seed: int) -> None:
         choice = random.Random(seed)
         while not stopped.is_set():
-            with locks.locked(choice.sample(ROWS, 2), exclusive=True):
+            with locks.locked(choice.sample(ROWS, 2)):
                 time.sleep(0)
 
     threads = [Thread(target=keep_changing, args=(seed,), daemon=True) for seed in range(6)]
@@ -301,18 +266,16 @@ def test_nothing_starves_while_others_keep_coming(locks: RowLocks, kind: str) ->
         for thread in threads:
             thread.start()
         for _ in range(50):
-            with lock_rows(locks, rows, exclusive=exclusive):
+            with lock_rows(locks, rows):
                 time.sleep(0)
     assert is_free(locks)
 
 
-def expect_timeout(
-    locks: RowLocks, rows: list[bytes] | None, problem: str, *, exclusive: bool = True
-) -> None:
+def expect_timeout(locks: RowLocks, rows: list[bytes] | None, problem: str) -> None:
     """Check what a thread is told that waits too long for some rows, or for all."""
     sentence = f"{problem}. This change was not made. Try again, with fewer threads"
     with pytest.raises(Unsupported, match=re.escape(sentence)):  # noqa: SIM117
-        with lock_rows(locks, rows, exclusive=exclusive):
+        with lock_rows(locks, rows):
             pass
 
 
@@ -320,30 +283,27 @@ def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None
     """A thread that waits too long is told which row is locked, and leaves no request."""
     first = Holder(locks, [b"row"], [], holders).wait_until_locked()
     locks.timeout_s = 0.01
-    for exclusive in (False, True):
-        problem = "row 726f77: not free within 0.01 s; another thread has it locked"
-        expect_timeout(locks, [b"a", b"row", b"z"], problem, exclusive=exclusive)
+    problem = "row 726f77: not free within 0.01 s; another thread has it locked"
+    expect_timeout(locks, [b"a", b"row", b"z"], problem)
     problem = "all rows: not free within 0.01 s; another thread has a row locked"
     expect_timeout(locks, None, problem)
     first.released.set()
     first.join(10)
     assert is_free(locks)
-    with locks.all_locked(), locks.locked([], exclusive=True):
+    with locks.all_locked(), locks.locked([]):
         pass
 
 
 def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> None:
     """The message tells a lock of another thread from an earlier change that waits, too."""
-    first = Holder(locks, None, [], holders).wait_until_locked()
+    first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     batch = Holder(locks, [b"a", b"b"], [], holders)
     wait_for_waiting(locks, 1)
     locks.timeout_s = 0.01
-    waits = "not free within 0.01 s; an earlier change waits"
-    expect_timeout(locks, [b"b", b"c"], f"row 62: {waits} for it", exclusive=False)
-    expect_timeout(locks, None, f"all rows: {waits}")
-    expect_timeout(
-        locks, [b"c", b"d"], "row 63: not free within 0.01 s; another thread has it locked"
-    )
+    not_free = "not free within 0.01 s;"
+    expect_timeout(locks, [b"b", b"c"], f"row 62: {not_free} an earlier change waits for it")
+    expect_timeout(locks, [b"a", b"b"], f"row 61: {not_free} another thread has it locked")
+    expect_timeout(locks, None, f"all rows: {not_free} another thread has a row locked")
     first.released.set()
     assert batch.acquired.wait(10)
 
@@ -351,13 +311,13 @@ def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> Non
 def test_a_timeout_frees_those_that_waited_behind(locks: RowLocks, holders: ExitStack) -> None:
     """A change that waits for a batch only is granted when the batch gives up."""
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
-    batch_lock = locks.locked([b"a", b"b"], exclusive=True)
+    batch_lock = locks.locked([b"a", b"b"])
     batch = Thread(target=pytest.raises, args=(Unsupported, batch_lock.__enter__), daemon=True)
     locks.timeout_s = 0.5
     batch.start()
     wait_for_waiting(locks, 1)
     locks.timeout_s = 30
-    with locks.locked([b"b"], exclusive=True):
+    with locks.locked([b"b"]):
         assert not first.released.is_set()
     batch.join(10)
 
@@ -373,7 +333,7 @@ def test_an_interrupt_leaves_no_lock(
 
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     monkeypatch.setattr(row_locks, "Event", InterruptedEvent)
-    with pytest.raises(KeyboardInterrupt), locks.locked([b"a", b"b"], exclusive=True):
+    with pytest.raises(KeyboardInterrupt), locks.locked([b"a", b"b"]):
         pass
     wait_for_waiting(locks, 0)
     first.released.set()
@@ -394,6 +354,6 @@ def test_a_lock_granted_at_the_timeout_counts(
 
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     monkeypatch.setattr(row_locks, "Event", LateEvent)
-    with locks.locked([b"a"], exclusive=True):
+    with locks.locked([b"a"]):
         assert not is_free(locks)
     assert is_free(locks)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.cells import RowCells
+    from rowkey.engines import Ask
 
 ROWS = range(8)
 """Rows of which some have another place among eight buckets than among four."""
@@ -68,7 +69,7 @@ def judge(client: Client) -> None:
 
 @contextmanager
 def table_of_two_places(engine: str) -> Iterator[Client]:
-    """Open a table whose rows were put under four buckets, and then under eight."""
+    """Open a table whose rows were put under four buckets, and then in part under eight."""
     with (
         TemporaryDirectory(dir=RAM) as place,
         rowkey.open(design(), f"{engine}:{place}", max_stale=0.1) as table,
@@ -78,7 +79,7 @@ def table_of_two_places(engine: str) -> Iterator[Client]:
             put(client, row, a=1, b=1)
         table.set_buckets(8)
         for row in ROWS:
-            put(client, row, a=2, b=1)
+            put(client, row, a=2)
         yield client
 
 
@@ -129,6 +130,33 @@ def test_replaced_values_stay_hidden_between_regions(
         for row in ROWS:
             change(client, row)
             client.do_get(row, [row])
+    judge(client)
+
+
+@pytest.mark.parametrize("n_gets", [1, 2, 3])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_read_of_two_places_shows_one_time(
+    change: Callable[[Client, int], None], n_gets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that changes after some of the gets of a read is read as it was or as it is."""
+    with table_of_two_places("memory") as client:
+        get, gets = client.table.store.get, count()
+        changer = Client(client.table, 1, 0, count(1))
+
+        def change_after_get(rows: Sequence[bytes], ask: Ask) -> list[RowCells]:
+            found = get(rows, ask)
+            if next(gets) == n_gets - 1:
+                change(changer, row)
+            return found
+
+        monkeypatch.setattr(type(client.table.store), "is_shared", True)
+        for row in ROWS:
+            gets = count()
+            monkeypatch.setattr(client.table.store, "get", change_after_get)
+            client.do_get(row, [row])
+            monkeypatch.setattr(client.table.store, "get", get)
+            client.do_get(row, [row])
+        client.noted += changer.noted
     judge(client)
 
 

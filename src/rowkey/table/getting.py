@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import RowCells
 from rowkey.engines import ALL, Ask
+from rowkey.errors import Conflict
+from rowkey.table.generations.bringing import TRIES
 from rowkey.table.scans.merge import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.engines import Store
@@ -58,23 +60,50 @@ class Getting:
         found = [_one_of(copies) for copies in self._read(places, ALL)]
         return list(map(self._event, asked, found))
 
-    def _read(self, places: Sequence[Sequence[bytes]], ask: Ask) -> Iterator[list[RowCells]]:
+    def _read(self, places: Sequence[Sequence[bytes]], ask: Ask) -> Sequence[Sequence[RowCells]]:
         """Return what stands in all places of each row, the ruling one first.
 
-        On a cluster that one is read before the others: a change takes away in the others first,
-        so that no older value is found there which it has hidden. Behind a random salt no place is
-        before another.
+        On a cluster, where places are read one after the other, it is what stood there at one time.
+        Behind a random salt it may not be: any place may change at any time.
         """
-        others = list(chain.from_iterable(keys[1:] for keys in places))
-        if others and self.store.is_shared and not self.key.is_salted:
-            first = self.store.get([keys[0] for keys in places], ask)
-            rest = iter(self.store.get(others, ask))
-            for keys, one in zip(places, first, strict=True):
-                yield [one, *islice(rest, len(keys) - 1)]
-        else:
-            copies = iter(self.store.get(list(chain.from_iterable(places)), ask))
-            for keys in places:
-                yield list(islice(copies, len(keys)))
+        if self.store.is_shared and not self.key.is_salted and max(map(len, places), default=0) > 1:
+            return self._read_at_one_time(places, ask)
+        return self._read_together(places, ask)
+
+    def _read_at_one_time(
+        self, places: Sequence[Sequence[bytes]], ask: Ask
+    ) -> Sequence[Sequence[RowCells]]:
+        """Return what stood in all places of each row when the ruling one was read.
+
+        The other places are read before it and after it, until both times they hold the same.
+
+        Raises:
+            Conflict: they change faster than they can be read.
+
+        Cost: three gets, each of all rows.
+        """
+        found: list[Sequence[RowCells]] = [()] * len(places)
+        pending = list(range(len(places)))
+        others = self._read_together([keys[1:] for keys in places], ask)
+        for _ in range(TRIES):
+            ruling = self.store.get([places[row][0] for row in pending], ask)
+            again = self._read_together([places[row][1:] for row in pending], ask)
+            changed = []
+            for number, row in enumerate(pending):
+                found[row] = [ruling[number], *others[number]]
+                if again[number] != others[number]:
+                    changed.append(number)
+            if not changed:
+                return found
+            pending = [pending[number] for number in changed]
+            others = [again[number] for number in changed]
+        what = f"it was changed {TRIES:,} times meanwhile"
+        raise Conflict(f"row {places[pending[0]][0].hex()}", what)
+
+    def _read_together(self, places: Sequence[Sequence[bytes]], ask: Ask) -> list[list[RowCells]]:
+        """Return what stands in some places of each row, all read by one get."""
+        cells = iter(self.store.get(list(chain.from_iterable(places)), ask))
+        return [list(islice(cells, len(keys))) for keys in places]
 
     def _event(self, values: Mapping[str, Any], found: RowCells) -> dict[str, Any] | None:
         """The event of these values, if what was found under its key is one."""

@@ -21,7 +21,7 @@ from rowkey.errors import (
     shown,
 )
 from rowkey.table.changes import RowChange, as_row_error, deletes_of, put_before, stamped
-from rowkey.table.generations.bringing import bring
+from rowkey.table.generations.bringing import bring, bring_deleted
 from rowkey.table.models import as_mapping
 
 if TYPE_CHECKING:
@@ -174,17 +174,24 @@ class Writing:
     def _send_changes(
         self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
     ) -> None:
-        """Hand stamped changes to the engine.
-
-        On a cluster the other places of a row come first: what is taken away there must not be
-        seen once the place that is written hides it no longer.
-        """
-        elsewhere = [one for change in changes for one in change[:-1]]
-        if elsewhere and self.store.is_shared:
-            self.send(elsewhere, sync=sync)
+        """Hand stamped changes to the engine: on a cluster the other places of a row first."""
+        if self.store.is_shared and any(len(change) > 1 for change in changes):
+            self._take_from_others(changes, sync=sync)
             self.send([change[-1] for change in changes if change], sync=sync)
         else:
             self.send([one for change in changes for one in change], sync=sync)
+
+    def _take_from_others(
+        self, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
+    ) -> None:
+        """Make stamped changes in all places but the one that is written, which keeps the values.
+
+        So nothing older is seen once it is taken away there, and a row changes for readers when
+        that place does. Behind a random salt readers know of no such place: values stay.
+        """
+        if not self.key.is_salted:
+            bring_deleted(self.store, changes)
+        self.send([one for change in changes for one in change[:-1]], sync=sync)
 
     def send(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Hand stamped mutations to the engine.
@@ -275,7 +282,10 @@ class Writing:
         """Have what is counted up or compared in the place that is written, wherever it stood."""
         if len(self.homes) > 1:
             others = (key for key in self.keys_of(values) if key != row_key)
-            bring(self.store, [row_key, *others], list(columns))
+            named: dict[str, tuple[bytes, ...]] = {}
+            for family, qualifier in columns:
+                named[family] = (*named.get(family, ()), qualifier)
+            bring(self.store, [[row_key, *others]], named)
 
     def check_and_put(self, row: Any, expected: Mapping[str, Any]) -> bool:
         """Put a row if one of its columns holds what is expected; says whether it did."""
@@ -295,21 +305,10 @@ class Writing:
             at = self.clock.stamp(row_name, 1)
             if self.store.is_shared:
                 at = self._stamp_after_others(row_name, change.mutations[-1], at)
-            *elsewhere, written = (stamped(mutation, at) for mutation in change.mutations)
-            if elsewhere:
-                self._take_from(elsewhere, values, row_key)
-            return self.store.check_and_mutate(row_key, check, written.cells)
-
-    def _take_from(
-        self, elsewhere: Sequence[RowCells], values: Mapping[str, Any], row_key: bytes
-    ) -> None:
-        """Take columns away in other places; the place that is written keeps their values.
-
-        So nothing older is seen once it is taken away there, and nothing is lost if it is not.
-        """
-        columns = {(cell.family, cell.qualifier) for one in elsewhere for cell in one.cells}
-        self._bring(values, row_key, columns)
-        self.send(elsewhere)
+            mutations = [stamped(mutation, at) for mutation in change.mutations]
+            if len(mutations) > 1:
+                self._take_from_others([mutations])
+            return self.store.check_and_mutate(row_key, check, mutations[-1].cells)
 
     def _stamp_after_others(self, name: bytes, mutation: RowCells, at: int) -> int:
         """Return a timestamp after all that a row holds: others may have clocks that are ahead."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -12,7 +11,7 @@ from rowkey.engines.ordering.row_clock import RowClock
 from rowkey.engines.ordering.row_locks import RowLocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection
     from contextlib import AbstractContextManager
 
 
@@ -31,18 +30,15 @@ class ClusterClock(RowClock):
     def __init__(self, clock: Callable[[], int], name: str = "") -> None:
         super().__init__(clock, name=name)
         self.locks = RowLocks()
-        self._loads = Lock()
 
     def _make_lock(self) -> Lock:
         return Lock()
 
     def ordered(self, rows: Collection[bytes]) -> AbstractContextManager[object]:
-        return self.locks.locked(rows, exclusive=True)
+        return self.locks.locked(rows)
 
-    @contextmanager
-    def ordered_all(self) -> Iterator[None]:
-        with self._loads, self.locks.all_locked():
-            yield
+    def ordered_all(self) -> AbstractContextManager[object]:
+        return self.locks.all_locked()
 
 
 class _SharedClocks:

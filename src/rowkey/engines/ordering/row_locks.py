@@ -1,4 +1,4 @@
-"""Locks of single rows: exclusive for a change that depends on a row, shared for all others."""
+"""Locks of single rows, and of all rows at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,9 @@ behind an engine that does not answer at all."""
 class RowLocks:
     """The rows that threads have locked, and the threads that wait for rows, in order of arrival.
 
-    A thread locks rows exclusively for a change that depends on what they hold, and shared for one
-    that does not. A load locks all rows shared.
-
-    A thread gets all its rows in one step, once every earlier request that conflicts with it is
-    released. A thread that waits has no row locked, and waits for earlier requests only, so threads
-    cannot deadlock; and no later request that conflicts with it overtakes it, so none starves.
+    A thread gets all its rows in one step, once every earlier request for one of them is released.
+    A thread that waits has no row locked, and waits for earlier requests only, so threads cannot
+    deadlock; and no later request for one of its rows overtakes it, so none starves.
 
     Cost: 2 to 4 µs to lock and release a free row, 0.2 to 0.4 µs for each further row.
     """
@@ -34,31 +31,28 @@ class RowLocks:
         self.timeout_s = LOCK_TIMEOUT_S
         self._row_requests: dict[bytes, list[_LockRequest]] = {}
         """Of each row, the requests that have it locked or wait for it."""
-        self._exclusive_requests: set[_LockRequest] = set()
-        self._load_requests: set[_LockRequest] = set()
+        self._requests: set[_LockRequest] = set()
+        """All requests for any row."""
+        self._requests_for_all: set[_LockRequest] = set()
         self._mutex = Lock()
 
-    def locked(self, rows: Collection[bytes], *, exclusive: bool) -> AbstractContextManager[None]:
-        """Return a block for whose time some rows are locked.
+    def locked(self, rows: Collection[bytes]) -> AbstractContextManager[None]:
+        """Return a block for whose time no other thread may change some rows.
 
         A thread must not lock rows while it has others locked.
-
-        Args:
-            rows: the rows.
-            exclusive: whether no other thread may change them.
 
         Raises:
             Unsupported: when the block begins, if the rows are not free in time.
         """
-        return _LockRequest(self, frozenset(rows), exclusive=exclusive)
+        return _LockRequest(self, frozenset(rows))
 
     def all_locked(self) -> AbstractContextManager[None]:
-        """Return a block for whose time all rows are locked shared.
+        """Return a block for whose time all rows are locked.
 
         Raises:
-            Unsupported: when the block begins, if a row stays locked exclusively for too long.
+            Unsupported: when the block begins, if a row stays locked for too long.
         """
-        return _LockRequest(self, None, exclusive=False)
+        return _LockRequest(self, None)
 
     def acquire(self, request: _LockRequest) -> None:
         """Lock the rows of a request, all in one step.
@@ -92,35 +86,28 @@ class RowLocks:
     def _add(self, request: _LockRequest) -> None:
         """Add a request after all others, and find those that it waits for."""
         if request.rows is None:
-            request.blockers.update(self._exclusive_requests)
-            self._load_requests.add(request)
+            request.blockers.update(self._requests)
+            self._requests_for_all.add(request)
+        elif request.rows:
+            request.blockers.update(self._requests_for_all)
+            for row in request.rows:
+                row_requests = self._row_requests.setdefault(row, [])
+                request.blockers.update(row_requests)
+                row_requests.append(request)
+        else:
             return
-        exclusive, row_requests = request.exclusive, self._row_requests
-        for row in request.rows:
-            earlier = row_requests.get(row)
-            if earlier is None:
-                row_requests[row] = [request]
-                continue
-            request.blockers.update(one for one in earlier if exclusive or one.exclusive)
-            earlier.append(request)
-        if exclusive and request.rows:
-            request.blockers.update(self._load_requests)
-            self._exclusive_requests.add(request)
+        self._requests.add(request)
 
     def _remove(self, request: _LockRequest) -> None:
         """Remove a request, even one that was interrupted while it was added."""
-        if request.rows is None:
-            self._load_requests.discard(request)
-            return
-        row_requests = self._row_requests
-        for row in request.rows:
-            requests = row_requests.get(row)
-            if requests and request in requests:
-                requests.remove(request)
-                if not requests:
-                    del row_requests[row]
-        if request.exclusive:
-            self._exclusive_requests.discard(request)
+        self._requests.discard(request)
+        self._requests_for_all.discard(request)
+        for row in request.rows or ():
+            row_requests = self._row_requests.get(row)
+            if row_requests and request in row_requests:
+                row_requests.remove(request)
+                if not row_requests:
+                    del self._row_requests[row]
 
     def _check_granted(self, request: _LockRequest) -> None:
         """Check that a request was granted just before its timeout.
@@ -147,15 +134,14 @@ class _LockRequest:
     Args:
         locks: the locks of the table.
         rows: the rows; None for all of them.
-        exclusive: whether no other thread may have them locked.
     """
 
-    __slots__ = ("blockers", "exclusive", "followers", "granted", "locks", "rows")
+    __slots__ = ("blockers", "followers", "granted", "locks", "rows")
 
-    def __init__(self, locks: RowLocks, rows: frozenset[bytes] | None, *, exclusive: bool) -> None:
-        self.locks, self.rows, self.exclusive = locks, rows, exclusive
+    def __init__(self, locks: RowLocks, rows: frozenset[bytes] | None) -> None:
+        self.locks, self.rows = locks, rows
         self.blockers: set[_LockRequest] = set()
-        """Earlier requests that conflict with this one; it is granted once there are none left."""
+        """Earlier requests for one of its rows; it is granted once there are none left."""
         self.followers: list[_LockRequest] = []
         """Later requests that this one blocks."""
         self.granted: Event | None = None
@@ -172,6 +158,6 @@ class _LockRequest:
         holders = [blocker for blocker in self.blockers if not blocker.blockers]
         reason = "another thread has it locked" if holders else "an earlier change waits for it"
         if self.rows is None:
-            reason = "another thread has a row locked" if holders else "an earlier change waits"
+            reason = "another thread has a row locked"
         rows = [blocker.rows or frozenset() for blocker in holders or self.blockers]
         return reason, set().union(*rows)

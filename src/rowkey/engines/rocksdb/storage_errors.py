@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rowkey.engines.pairs import library
@@ -94,11 +95,9 @@ def _explain_damage(directory: Path, text: str) -> OneMistakeError:
     """Return an error that names the damaged file: RocksDB names its log files not always."""
     found = _FILE.search(text)
     if found is None or found[1].endswith(".log"):
-        for log in list_logs(directory):
-            damage = read_log(log.read_bytes(), verify_checksums=True).damage
-            if damage is not None:
-                what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
-                return CorruptionError(str(log), what, remedy=REPAIR_LOG)
+        damaged_log = _find_damaged_log(directory)
+        if damaged_log is not None:
+            return damaged_log
     if found is None:
         return CorruptionError(str(directory), f"it is damaged ({text})", remedy=SALVAGE)
     offset = _OFFSET.search(text)
@@ -106,6 +105,17 @@ def _explain_damage(directory: Path, text: str) -> OneMistakeError:
     verb = "cannot be read" if _NOT_READ.search(text) else "is damaged"
     what = f"it {verb}{at} ({text}){_describe_loss(directory, found[1])}"
     return CorruptionError(str(directory / found[1]), what, remedy=SALVAGE)
+
+
+def _find_damaged_log(directory: Path) -> CorruptionError | None:
+    """Return an error that names the first damaged log file; None if none is, or none is known."""
+    with suppress(OSError):  # then what RocksDB said is all that can be told
+        for log in list_logs(directory):
+            damage = read_log(log.read_bytes(), verify_checksums=True).damage
+            if damage is not None:
+                what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"
+                return CorruptionError(str(log), what, remedy=REPAIR_LOG)
+    return None
 
 
 def _describe_loss(directory: Path, name: str) -> str:
