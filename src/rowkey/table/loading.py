@@ -252,7 +252,8 @@ def _require_few(sample: Sample, refused: LeftOut, read: int) -> None:
     """
     if refused.count >= MOST_REFUSED and 2 * refused.count > read:
         told = f"{refused.count:,} of {read:,} rows are refused; {refused.first}"
-        raise SampleError(str(sample.path), told)
+        remedy = "The load has stopped. Rows that were not refused may be in the table."
+        raise SampleError(str(sample.path), told, remedy=remedy)
 
 
 class _Record:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from threading import Lock, RLock
 
 LOG = logging.getLogger("rowkey.engines.clock")
-LOG.addHandler(logging.NullHandler())
 
 LEAD_MS = 20
 """Milliseconds that a row may run ahead of the clock before its writer waits: what another process

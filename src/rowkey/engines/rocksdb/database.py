@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     LinkedDatabase = tuple[Rdict, LinkedFolder]
 
 LOG = logging.getLogger("rowkey.engines.rocks")
-LOG.addHandler(logging.NullHandler())  # where nobody listens, the caller tells what was done
 
 _PREFIX = "f_"
 _LOCK_WAIT_S = 2.0

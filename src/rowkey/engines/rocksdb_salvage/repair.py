@@ -70,7 +70,7 @@ def repair_table(directory: Path) -> Repair:
         database.close()
     lost = None if mark is None else max(0, mark.acknowledged - after)
     repair = Repair(found.table, log, offset, bytes_cut, lost, batches)
-    LOG.warning("%s: repaired: %s", directory, repair)
+    LOG.info("%s: repaired: %s", directory, repair)
     return repair
 
 
