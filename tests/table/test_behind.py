@@ -337,7 +337,7 @@ def brought(table: Table, row: dict[str, Any]) -> None:
     writing = table.now().writing
     family, qualifier = writing.layout.column("hits", row)
     first, *others = writing.keys_of(row)
-    bring(table.store, [[first, *others]], {family: (qualifier,)})
+    bring(table.store, [first, *others], {family: (qualifier,)})
 
 
 def stalled(table: Table, meanwhile: Callable[[], None]) -> None:

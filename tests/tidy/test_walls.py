@@ -56,12 +56,10 @@ DRAWERS = {
     "requests": _requests(),
     "verbs": dict.fromkeys(program.list_commands(Context(program))),
 }
-FOLDER_FILES_MOST = 12
 FIRST_ROOM = f"{PACKAGE}heat/"
 A_TEST = "tests/heat/test_planted.py"
 
 WALLS: dict[str, tuple[Wall, Source]] = {
-    "files are short": (walls.files_are_short, Source(f"{FIRST_ROOM}long.py", "\n" * 401)),
     "functions are short": (
         walls.functions_are_short,
         Source("tools/long.py", 'def f():\n    """It."""\n' + "    f()\n" * 61),
@@ -122,17 +120,6 @@ def test_wall_sees_a_breach(name: str) -> None:
 def test_impurity_is_seen(line: str) -> None:
     """Each way to ask the clock, the net or chance breaks the wall of the judging rooms."""
     assert list(walls.judging_is_pure(Source(f"{FIRST_ROOM}x.py", f"{line}\n")))
-
-
-def test_folders_are_small() -> None:
-    """A folder of the package holds at most 12 files, of whatever sort, drawers excepted."""
-    folders: dict[str, int] = {}
-    for source in sources():
-        if source.path.startswith(PACKAGE):
-            folder = source.path.rpartition("/")[0]
-            folders[folder] = folders.get(folder, 0) + 1
-    crowded = {folder: count for folder, count in folders.items() if count > FOLDER_FILES_MOST}
-    assert {} == {f: c for f, c in crowded.items() if f.rpartition("/")[2] not in DRAWERS}
 
 
 def test_a_drawer_holds_its_kinds_only() -> None:

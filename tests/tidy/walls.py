@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     Wall = Callable[[Source], Iterator[str]]
 
-FILE_LINES_MOST = 400
 FUNCTION_LINES_MOST = 60
 LEFTOVERS = {"util", "utils", "helper", "helpers", "common", "base", "misc", "compat"}
 JUDGING = {
@@ -28,13 +27,6 @@ CLOCKS = {
 }  # fmt: skip
 ASKING_THE_CLOCK = {"now", "utcnow", "today", "perf_counter", "monotonic", "urandom", "uuid4"}
 SEEDED = {"Random", "default_rng"}
-
-
-def files_are_short(source: Source) -> Iterator[str]:
-    """A file of the package has at most 400 lines."""
-    lines = source.text.count("\n")
-    if source.is_package and lines > FILE_LINES_MOST:
-        yield source.at(FILE_LINES_MOST, f"{lines} lines in one file")
 
 
 def functions_are_short(source: Source) -> Iterator[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import RowCells
 from rowkey.engines import ALL, Ask
 from rowkey.errors import Conflict
-from rowkey.table.generations.bringing import TRIES
 from rowkey.table.scans.merge import newest
 
 if TYPE_CHECKING:
@@ -17,6 +16,10 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.engines import Store
     from rowkey.table.writing import Writing
+
+MAX_READS = 1_000
+"""Times that a row is read again because its other places change meanwhile. Only clients that have
+not yet heard of a new number of buckets write there, and all deletes."""
 
 
 class Getting:
@@ -85,7 +88,7 @@ class Getting:
         found: list[Sequence[RowCells]] = [()] * len(places)
         pending = list(range(len(places)))
         others = self._read_together([keys[1:] for keys in places], ask)
-        for _ in range(TRIES):
+        for _ in range(MAX_READS):
             ruling = self.store.get([places[row][0] for row in pending], ask)
             again = self._read_together([places[row][1:] for row in pending], ask)
             changed = []
@@ -97,7 +100,7 @@ class Getting:
                 return found
             pending = [pending[number] for number in changed]
             others = [again[number] for number in changed]
-        what = f"it was changed {TRIES:,} times meanwhile"
+        what = f"it was changed {MAX_READS:,} times meanwhile"
         raise Conflict(f"row {places[pending[0]][0].hex()}", what)
 
     def _read_together(self, places: Sequence[Sequence[bytes]], ask: Ask) -> list[list[RowCells]]:

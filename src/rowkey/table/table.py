@@ -14,6 +14,7 @@ from rowkey.table.generations.changing import Change
 from rowkey.table.generations.counting import Buckets
 from rowkey.table.loading import load_blocks
 from rowkey.table.models import as_mapping, maker
+from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.scans import Scan, check_limit
 from rowkey.table.writing import Writing
 
@@ -140,12 +141,12 @@ class Table:
                 HBase stamps what it counts itself.
         """
         with self.following.counting() as writing:
-            return writing.increment(row, amounts)
+            return ReadModifyWrite(writing).increment(row, amounts)
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, with nothing in between; raises as `increment`."""
         with self.following.counting() as writing:
-            writing.append(row, pieces)
+            ReadModifyWrite(writing).append(row, pieces)
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
         """Put a row if one of its columns holds what is expected, with nothing in between.
@@ -158,7 +159,7 @@ class Table:
             Whether it was put.
         """
         with self.following.counting() as writing:
-            return writing.check_and_put(row, expected)
+            return ReadModifyWrite(writing).check_and_put(row, expected)
 
     def batch(self, rows: int = ROWS, *, sync: bool | None = None) -> Batch:
         """A buffer of puts and deletes, to be used in a `with` block; see `Batch`."""
@@ -188,7 +189,8 @@ class Table:
             into: a class for the row.
             fields: the same by name.
 
-        Cost: one read; with a random salt one of each bucket.
+        Cost: one read; with a random salt one of each bucket; three on a cluster while two
+            numbers of buckets are live.
         """
         make = maker(into)
         (found,) = self.now().getting.found([self._values(row, fields)])

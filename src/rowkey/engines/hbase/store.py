@@ -170,13 +170,15 @@ class HBaseStore(HBaseReader, Store):
         self._check_columns(row, amounts)
         for _, _, amount in amounts:
             check_amount(amount)
-        return self._table.increment_cells(row, amounts, sync=self._sync)
+        with _as_unsupported():
+            return self._table.increment_cells(row, amounts, sync=self._sync)
 
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
         self._check_columns(row, pieces)
-        return self._table.append_cells(row, pieces, sync=self._sync)
+        with _as_unsupported():
+            return self._table.append_cells(row, pieces, sync=self._sync)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
         self._require_open()
@@ -190,9 +192,10 @@ class HBaseStore(HBaseReader, Store):
         check_families([check.family], known)
         check_comparison(check.operator, check.value)
         column = (check.family, check.qualifier)
-        return self._table.check_and_mutate(
-            row, *column, check.operator, check.value, cells, sync=self._sync
-        )
+        with _as_unsupported():
+            return self._table.check_and_mutate(
+                row, *column, check.operator, check.value, cells, sync=self._sync
+            )
 
     def regions(self) -> list[RegionCount]:
         self._require_open()

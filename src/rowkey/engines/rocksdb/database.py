@@ -141,6 +141,8 @@ class Database:
             check_safe_to_open(directory)
         found = check_database(directory, families, repair=repair)
         assert found.manifest is not None
+        for warning in found.warnings:
+            LOG.warning("%s", warning)
         options = database_options(repair=repair)
         try:
             moved = move_unreferenced(directory, found.manifest)
@@ -313,8 +315,6 @@ def check_database(
     problems = found.problems if repair else found.problems + found.log_problems
     if problems:
         raise problems[0]
-    for warning in found.warnings:
-        LOG.warning("%s", warning)
     return found
 
 

@@ -108,9 +108,13 @@ def _explain_damage(directory: Path, text: str) -> OneMistakeError:
 
 
 def _find_damaged_log(directory: Path) -> CorruptionError | None:
-    """Return an error that names the first damaged log file; None if none is, or none is known."""
-    with suppress(OSError):  # then what RocksDB said is all that can be told
-        for log in list_logs(directory):
+    """Return an error that names the first damaged log file, if one can be read that is."""
+    try:
+        logs = list_logs(directory)
+    except OSError:
+        return None
+    for log in logs:
+        with suppress(OSError):  # what RocksDB said of it is told
             damage = read_log(log.read_bytes(), verify_checksums=True).damage
             if damage is not None:
                 what = f"it is damaged at byte {damage.offset:,}: {damage.problem}"

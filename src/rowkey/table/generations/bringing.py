@@ -7,30 +7,34 @@ which a part is gone, if the place it takes last holds the whole row before.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from rowkey.cells import Kind
+from rowkey.cells import Cell, Kind, RowCells
 from rowkey.engines import Ask, Check
 from rowkey.errors import Conflict
+from rowkey.regions import to_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from rowkey.cells import Cell, RowCells
     from rowkey.engines import Store
 
-    Column = tuple[str, bytes]
     Columns = Mapping[str, tuple[bytes, ...]]
 
-TRIES = 1_000
+MAX_ATTEMPTS = 1_000
 """Times that a column is brought again because somebody else changed it meanwhile. One of those who
 do so at once always wins, so a number that is never reached means that the engine is broken."""
+HIDDEN_AFTER = 3
+"""Times that a column is put and not seen after which something hides it. Once or twice, another
+client may have deleted it meanwhile: places are not read at one time."""
+ROWS_AT_ONCE = 500
+"""Rows that are read together before they are deleted."""
 
 
-def bring(store: Store, places: Sequence[Sequence[bytes]], columns: Columns) -> None:
-    """Have the newest cell of each column of some rows in the first place of each row.
+def bring(store: Store, keys: Sequence[bytes], columns: Columns) -> None:
+    """Have the newest cell of each column in the first of several places of a row.
 
     A cell is put only if the place still holds what was read there, and keeps its timestamp. So of
     several who bring the same cell at once one does, none undoes what another has counted since,
@@ -39,52 +43,81 @@ def bring(store: Store, places: Sequence[Sequence[bytes]], columns: Columns) -> 
 
     Args:
         store: the engine's table.
-        places: the row keys of each row, the one that is written first, then others, the newest
+        keys: the row keys of the row, the one that is written first, then others, the newest
             generation's first.
         columns: qualifiers by family, none listed for the whole family.
 
     Raises:
-        Conflict: the columns change faster than they can be read.
+        Conflict: the columns change faster than they can be read, or a delete that is stored there
+            hides what is brought.
 
-    Cost: one get of all rows, and one check-and-mutate for each column that stands elsewhere.
+    Cost: one get; if a column stands elsewhere, another one, and a check-and-mutate for each.
     """
-    ask, pending = Ask(columns=columns), list(places)
-    for _ in range(TRIES):
-        found = iter(store.get(list(chain.from_iterable(pending)), ask))
-        copies = [list(islice(found, len(keys))) for keys in pending]
-        pending = [
-            keys
-            for keys, (here, *others) in zip(pending, copies, strict=True)
-            if not all(_bring_cells(store, here, others))
-        ]
-        if not pending:
+    ask, times_put = Ask(columns=columns), Counter[Cell]()
+    for _ in range(MAX_ATTEMPTS):
+        here, *others = store.get(keys, ask)
+        newer = _find_newer(here, others)
+        if not newer:
             return
-    raise Conflict(f"row {pending[0][0].hex()}", f"it was changed {TRIES:,} times meanwhile")
+        held = {cell[:2]: cell.value for cell in here.cells}
+        for cell in newer:
+            if times_put[cell] >= HIDDEN_AFTER:
+                what = "a delete hides the value that another number of buckets has left elsewhere"
+                raise Conflict(_name(here.row, cell), what, remedy="Compact the table.")
+            check = Check(cell.family, cell.qualifier, "=", held.get(cell[:2]))
+            times_put[cell] += store.check_and_mutate(here.row, check, [cell])
+    raise Conflict(_name(here.row, newer[0]), f"it was changed {MAX_ATTEMPTS:,} times meanwhile")
 
 
-def bring_deleted(store: Store, changes: Sequence[Sequence[RowCells]]) -> None:
-    """Have in the place that is written the columns that changes take away in other places.
+def copy_before_delete(
+    store: Store, changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
+) -> None:
+    """Put what changes delete in other places of a row into the place that is written.
+
+    Cells keep their timestamps, so that the change deletes them there as well.
 
     Args:
         store: the engine's table.
-        changes: the mutations of each row, that of the place which is written last.
+        changes: the stamped mutations of each row, that of the place which is written last.
+        sync: whether the copies are on disk when the call returns.
 
-    Raises:
-        Conflict: the columns change faster than they can be read.
-
-    Cost: one get for all rows that lose the same columns, then as `bring`.
+    Cost: a get of the rows for every `ROWS_AT_ONCE` that lose the same columns, and one mutation
+        for each row that has newer values elsewhere.
     """
-    places: dict[tuple[tuple[str, tuple[bytes, ...]], ...], list[list[bytes]]] = defaultdict(list)
+    rows: dict[tuple[tuple[str, tuple[bytes, ...]], ...], list[Sequence[RowCells]]]
+    rows = defaultdict(list)
     for change in changes:
         if len(change) > 1:
-            columns = tuple(_columns_of(change[:-1]).items())
-            places[columns].append([change[-1].row, *(one.row for one in change[:-1])])
-    for columns, rows in places.items():
-        bring(store, rows, dict(columns))
+            rows[tuple(_columns_of(change[:-1]).items())].append(change)
+    for columns, together in rows.items():
+        ask = Ask(columns=dict(columns))
+        for start in range(0, len(together), ROWS_AT_ONCE):
+            some = together[start : start + ROWS_AT_ONCE]
+            keys = [one.row for change in some for one in (change[-1], *change[:-1])]
+            found = iter(store.get(keys, ask))
+            copies = []
+            for change in some:
+                here, *others = islice(found, len(change))
+                last = max(cell.timestamp for one in change[:-1] for cell in one.cells)
+                newer = [cell for cell in _find_newer(here, others) if cell.timestamp <= last]
+                if newer:
+                    copies.append(RowCells(here.row, newer))
+            store.mutate(copies, sync=sync)
+
+
+def _find_newer(here: RowCells, others: Sequence[RowCells]) -> list[Cell]:
+    """Return the newest cell of each column that other places have newer than this one."""
+    newest = {cell[:2]: cell for cell in here.cells}
+    newer: dict[tuple[str, bytes], Cell] = {}
+    for cell in chain.from_iterable(one.cells for one in others):
+        current = newest.get(cell[:2])
+        if current is None or cell.timestamp > current.timestamp:  # of one time the first counts
+            newest[cell[:2]] = newer[cell[:2]] = cell
+    return list(newer.values())
 
 
 def _columns_of(mutations: Iterable[RowCells]) -> dict[str, tuple[bytes, ...]]:
-    """Return the columns that mutations change, as `bring` takes them."""
+    """Return the columns that mutations change: qualifiers by family, none for a whole one."""
     columns: dict[str, dict[bytes, None]] = defaultdict(dict)
     families = set()
     for cell in chain.from_iterable(one.cells for one in mutations):
@@ -94,16 +127,6 @@ def _columns_of(mutations: Iterable[RowCells]) -> dict[str, tuple[bytes, ...]]:
     return {name: () if name in families else tuple(listed) for name, listed in columns.items()}
 
 
-def _bring_cells(store: Store, here: RowCells, others: Sequence[RowCells]) -> Iterator[bool]:
-    """Put newer cells of other places here; yield of each whether it is here now."""
-    held = {cell[:2]: cell for cell in here.cells}
-    newest: dict[Column, Cell] = {}
-    for cell in chain.from_iterable(one.cells for one in others):
-        found = newest.get(cell[:2])
-        if found is None or cell.timestamp > found.timestamp:  # of one time the first counts
-            newest[cell[:2]] = cell
-    for column, cell in newest.items():
-        current = held.get(column)
-        if current is None or current.timestamp < cell.timestamp:
-            check = Check(*column, "=", None if current is None else current.value)
-            yield store.check_and_mutate(here.row, check, [cell])
+def _name(row: bytes, cell: Cell) -> str:
+    """Return the name of a column of a row, for a message."""
+    return f"row {row.hex()}, {cell.family}:{to_binary(cell.qualifier)}"

@@ -1,0 +1,194 @@
+"""Rows with a place under each of two numbers of buckets: no change loses a part of one."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from ramdisk import RAM
+from rowkey.cells import Cell, RowCells
+from rowkey.errors import Conflict, RowError
+from rowkey.table import getting
+from rowkey.table.changes import takes_away
+from table.linear_history import design
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rowkey.engines import Ask
+    from rowkey.table import Table
+
+ROWS = range(12)
+"""Rows of which some have another place among eight buckets than among four."""
+ENGINES = ("memory", "rocks", "shared memory")
+"""The last one as if it were a cluster's, which other clients change at the same time."""
+
+
+@contextmanager
+def open_table(engine: str, patch: pytest.MonkeyPatch, key: str = "") -> Iterator[Table]:
+    """Open an empty table with four buckets."""
+    name = engine.removeprefix("shared ")
+    made = rowkey.Design("t", key, fields={"id": "u64", "s": "text"}) if key else design()
+    with TemporaryDirectory(dir=RAM) as place:
+        with rowkey.open(made, f"{name}:{place}", max_stale=0.1) as table:
+            if name != engine:
+                patch.setattr(type(table.store), "is_shared", True)
+            yield table
+        patch.undo()
+
+
+def move_to_eight(table: Table) -> None:
+    """Put rows under four buckets, then read and write them under eight."""
+    for row in ROWS:
+        table.put({"id": row, "a": 1, "b": 1, "n": 100})
+    table.set_buckets(8)
+
+
+def moved_rows(table: Table) -> list[int]:
+    """The rows whose two places differ."""
+    found = [row for row in ROWS if len(table.now().writing.keys_of({"id": row})) > 1]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_check_that_fails_changes_nothing(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it would have deleted is counted up later, also once the old number is back."""
+    with open_table(engine, monkeypatch) as table:
+        move_to_eight(table)
+        for row in ROWS:
+            assert not table.check_and_put({"id": row, "n": None, "b": None}, a=5)
+        table.set_buckets(4)
+        assert [table.increment({"id": row}, n=1)["n"] for row in ROWS] == [101] * len(ROWS)
+        assert {1} == {table.get(id=row)["b"] for row in ROWS}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_check_that_holds_takes_columns_away(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it deletes is gone in both places, also once the old number is back."""
+    with open_table(engine, monkeypatch) as table:
+        move_to_eight(table)
+        for row in ROWS:
+            assert table.check_and_put({"id": row, "n": None, "a": 2}, a=1)
+        table.set_buckets(4)
+        assert [(2, 1, None)] * len(ROWS) == [
+            tuple(table.get(id=row)[name] for name in "abn") for row in ROWS
+        ]
+
+
+def test_a_client_that_dies_amid_a_delete_loses_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows stay whole; counts by the old number are refused until the table is compacted."""
+    with open_table("shared memory", monkeypatch) as table:
+        move_to_eight(table)
+        moved, send = moved_rows(table), table.store.mutate
+        for row in moved:
+            last = table.now().writing.keys_of({"id": row})[0]
+
+            def die(
+                mutations: Sequence[RowCells], last: bytes = last, *, sync: bool | None = None
+            ) -> None:
+                if any(one.row == last and takes_away([one]) for one in mutations):
+                    raise KeyboardInterrupt
+                send(mutations, sync=sync)
+
+            monkeypatch.setattr(table.store, "mutate", die)
+            with suppress(KeyboardInterrupt):
+                table.delete(id=row)
+            monkeypatch.setattr(table.store, "mutate", send)
+        assert all(table.get(id=row)["n"] == 100 for row in ROWS)
+        table.set_buckets(4)
+        for row in moved:
+            with pytest.raises(Conflict, match=r"a delete hides the value .* Compact the table"):
+                table.increment({"id": row}, n=1)
+            assert 100 == table.get(id=row)["n"]
+        table.compact()
+        assert all(table.increment({"id": row}, n=1)["n"] == 101 for row in ROWS)
+
+
+@pytest.mark.parametrize("key", ["[salt(4)][id]", "[bucket(id, 4)][id]"])
+def test_a_refused_change_is_made_in_no_place(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value that is too large replaces nothing, wherever the old one stands."""
+    with open_table("shared memory", monkeypatch, key) as table:
+        for row in ROWS:
+            table.put({"id": row, "s": "old"})
+        if "bucket" in key:
+            table.set_buckets(8)
+        for row in ROWS:
+            with pytest.raises(RowError, match="at most"):
+                table.replace({"id": row, "s": "x" * (11 << 20)})
+        assert [{"id": row, "s": "old"} for row in ROWS] == [table.get(id=row) for row in ROWS]
+
+
+def test_a_batch_of_deletes_costs_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A get, the copies, the deletes elsewhere, and the deletes here: whatever the rows are."""
+    with open_table("shared memory", monkeypatch) as table:
+        move_to_eight(table)
+        calls: list[str] = []
+        for name in ("get", "mutate", "check_and_mutate"):
+            call = getattr(table.store, name)
+
+            def counted(*given: Any, name: str = name, call: Any = call, **named: Any) -> Any:
+                calls.append(name)
+                return call(*given, **named)
+
+            monkeypatch.setattr(table.store, name, counted)
+        with table.batch() as batch:
+            for row in ROWS:
+                batch.delete({"id": row})
+        assert ["get", "mutate", "mutate", "mutate"] == calls
+        assert [None] * len(ROWS) == table.get_many([{"id": row} for row in ROWS])
+
+
+def test_changes_of_one_row_in_a_batch_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A put after a delete is there, a delete after a put is not hidden by a copy."""
+    with open_table("shared memory", monkeypatch) as table:
+        move_to_eight(table)
+        with table.batch() as batch:
+            for row in ROWS:
+                batch.put({"id": row, "a": 2})
+                batch.delete({"id": row})
+                if row % 2:
+                    batch.put({"id": row, "b": 3})
+                    batch.put({"id": row, "b": None, "a": 4})
+        found = table.get_many([{"id": row} for row in ROWS])
+        assert [row % 2 == 1 for row in ROWS] == [one is not None for one in found]
+        assert {(4, None, None)} == {(one["a"], one["b"], one["n"]) for one in found if one}
+
+
+def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A value of a client whose clock is five seconds ahead, in the old place, does not hide it."""
+    with open_table("shared memory", monkeypatch) as table:
+        for row in ROWS:
+            table.put({"id": row, "a": 1, "b": 1})
+            key = table.now().writing.keys_of({"id": row})[0]
+            ahead = table.store.row_clock.now() + 5_000
+            column = table.now().writing.layout.column("a", {"id": row})
+            table.store.mutate([RowCells(key, [Cell(*column, ahead, (7).to_bytes(8, "big"))])])
+        table.set_buckets(8)
+        for row in ROWS:
+            assert table.check_and_put({"id": row, "a": 2}, b=1)
+            assert 2 == table.get(id=row)["a"]
+
+
+def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A get whose other places change each time ends with an error that names the row."""
+    with open_table("shared memory", monkeypatch) as table:
+        move_to_eight(table)
+        row, get = moved_rows(table)[0], table.store.get
+        clock = iter(range(1, 10_000))
+
+        def get_other(rows: Sequence[bytes], ask: Ask) -> list[RowCells]:
+            return [RowCells(one, [Cell("d", b"x", next(clock), b"")]) for one, _ in get(rows, ask)]
+
+        monkeypatch.setattr(getting, "MAX_READS", 10)
+        monkeypatch.setattr(table.store, "get", get_other)
+        with pytest.raises(Conflict, match=r"row [0-9a-f]+: it was changed 10 times"):
+            table.get(id=row)
