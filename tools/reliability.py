@@ -120,9 +120,10 @@ TAIL = """\
 * **Two clients of a cluster whose clocks differ.** A put gets its timestamp from its client, as
   with HBase's own. The one with the higher timestamp is seen, whichever came last.
 * **Several places of a row.** Behind a random salt, or while two numbers of buckets are live, a row
-  may stand in several places, which a cluster changes one after the other. A `get` that has no
-  random salt to search reads them as they were at one time; other reads may see some of them changed
-  and others not yet. No value that was replaced or deleted is seen again afterwards.
+  may stand in several places, which a cluster changes one after the other. A `get` reads them as
+  they were at one time, unless there is a random salt; scans, and a `get` of copies behind a salt,
+  may see some of them changed and others not yet. No value that was replaced or deleted is seen
+  again afterwards.
 * **Two spellings of one cluster.** One order of all changes by a process holds for tables that it
   opened by the same URL and with the same clock.
 * **A power cut without `sync`.** What was not forced to disk may be gone, from the end of the log;
