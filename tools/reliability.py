@@ -229,6 +229,7 @@ def _cell(verdicts: Counter[str]) -> str:
 def _kills(found: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     yield KILLS.rstrip("\n")
     doing = {
+        "of a stopped writer": "stopped before, at any point",
         "writes": "writing",
         "writes with sync": "writing with `sync`",
         "care": "flushing, compacting and splitting",
