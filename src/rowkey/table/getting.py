@@ -66,12 +66,21 @@ class Getting:
     def _read(self, places: Sequence[Sequence[bytes]], ask: Ask) -> Sequence[Sequence[RowCells]]:
         """Return what stands in all places of each row, the ruling one first.
 
-        On a cluster, where places are read one after the other, it is what stood there at one time.
-        Behind a random salt it may not be: any place may change at any time.
+        It is what stood there at one time. Only behind a random salt on a cluster it may not be:
+        there any place may change at any time.
         """
-        if self.store.is_shared and not self.key.is_salted and max(map(len, places), default=0) > 1:
-            return self._read_at_one_time(places, ask)
-        return self._read_together(places, ask)
+        if max(map(len, places), default=0) < 2:
+            return self._read_together(places, ask)
+        if not self.store.is_shared:
+            return [self._read_alone(keys, ask) for keys in places]
+        if self.key.is_salted:
+            return self._read_together(places, ask)
+        return self._read_at_one_time(places, ask)
+
+    def _read_alone(self, keys: Sequence[bytes], ask: Ask) -> Sequence[RowCells]:
+        """Return what stands in the places of a row while nobody may change a row."""
+        with self.writing.clock.ordered(()):
+            return self.store.get(keys, ask)
 
     def _read_at_one_time(
         self, places: Sequence[Sequence[bytes]], ask: Ask
