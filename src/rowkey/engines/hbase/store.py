@@ -170,15 +170,13 @@ class HBaseStore(HBaseReader, Store):
         self._check_columns(row, amounts)
         for _, _, amount in amounts:
             check_amount(amount)
-        with _as_unsupported():
-            return self._table.increment_cells(row, amounts, sync=self._sync)
+        return self._table.increment_cells(row, amounts, sync=self._sync)
 
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
         self._check_columns(row, pieces)
-        with _as_unsupported():
-            return self._table.append_cells(row, pieces, sync=self._sync)
+        return self._table.append_cells(row, pieces, sync=self._sync)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
         self._require_open()
@@ -192,10 +190,9 @@ class HBaseStore(HBaseReader, Store):
         check_families([check.family], known)
         check_comparison(check.operator, check.value)
         column = (check.family, check.qualifier)
-        with _as_unsupported():
-            return self._table.check_and_mutate(
-                row, *column, check.operator, check.value, cells, sync=self._sync
-            )
+        return self._table.check_and_mutate(
+            row, *column, check.operator, check.value, cells, sync=self._sync
+        )
 
     def regions(self) -> list[RegionCount]:
         self._require_open()
